@@ -288,7 +288,7 @@ MUTATIONS = (
     Mutation(
         "pause: proof",
         OBSERVE,
-        "if act.state is ActState.OPEN or _is_told_only(known, act):",
+        "if act.state is ActCertainty.OPEN or _is_told_only(known, act):",
         "if False:",
         WITNESS,
     ),
@@ -330,7 +330,7 @@ MUTATIONS = (
     Mutation(
         "pause: resumed by",
         PLACE,
-        "if act.state is ActState.OPEN and act.read is not None:",
+        "if act.state is ActCertainty.OPEN and act.read is not None:",
         "if False:",
         WITNESS,
     ),
@@ -351,15 +351,15 @@ MUTATIONS = (
     Mutation(
         "pause: named once",
         PLACE,
-        "state=ActState.DONE, is_named=True)",
-        "state=ActState.DONE)",
+        "state=ActCertainty.DONE, is_named=True)",
+        "state=ActCertainty.DONE)",
         EVENTS_OF_PAUSES,
     ),
     Mutation(
         "pause: answered",
         PLACE,
-        "(ActState.DONE, ActState.OPEN):",
-        "(ActState.OPEN, ActState.DONE):",
+        "(ActCertainty.DONE, ActCertainty.OPEN):",
+        "(ActCertainty.OPEN, ActCertainty.DONE):",
         EVENTS_OF_PAUSES,
     ),
     Mutation(

@@ -1,9 +1,10 @@
-"""`python -m tests.readability`: finds packed assignments, and constants with two meanings.
+"""`python -m tests.readability`: finds packed assignments, and words with two meanings.
 
 A packed assignment gives several names values that have nothing to do with each other, in one
 statement: `a, b = x, y`. To unpack the result of one call or the parts of one object is fine, and
 so is a true swap. A constant has two meanings when two modules of `bot` give its name different
-values.
+values, and a class when two modules define one of that name, unless one is the protocol of the
+other.
 """
 
 import ast
@@ -31,10 +32,10 @@ class Module:
 
 @dataclass(frozen=True)
 class Finding:
-    """A constant with two meanings."""
+    """A constant or a class with two meanings."""
 
     text: str  #: its name
-    place: str  #: the modules that give it a value
+    place: str  #: the modules that define it
 
 
 def modules(folders: Iterable[str] = FOLDERS) -> list[Module]:
@@ -105,6 +106,26 @@ def two_meanings(found: Iterable[Module]) -> Iterator[Finding]:
             yield Finding(name, ", ".join(path for paths in by_value.values() for path in paths))
 
 
+def classes(tree: ast.Module) -> Iterator[str]:
+    """The names of a module's public classes, without protocols."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            bases = {ast.unparse(base).partition("[")[0] for base in node.bases}
+            if "Protocol" not in bases:
+                yield node.name
+
+
+def same_classes(found: Iterable[Module]) -> Iterator[Finding]:
+    """The classes of one name that two modules define."""
+    modules_by_name: dict[str, list[str]] = defaultdict(list)
+    for module in found:
+        for name in classes(module.tree):
+            modules_by_name[name].append(_shown(module.path))
+    for name, paths in sorted(modules_by_name.items()):
+        if len(paths) > 1:
+            yield Finding(name, ", ".join(paths))
+
+
 def _shown(path: Path) -> str:
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
 
@@ -122,6 +143,8 @@ def problems() -> Iterator[str]:
     ]
     for finding in two_meanings(own):
         yield f"{finding.place}: constant with several meanings: {finding.text}"
+    for finding in same_classes(own):
+        yield f"{finding.place}: several classes of one name: {finding.text}"
 
 
 def main() -> int:

@@ -27,7 +27,7 @@ _NOT_ANSWERED_YET = RequestOutcome(RequestState.OPEN)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ConfirmationRequest:
     """One request to confirm something, for one repository or for those of a group."""
 
     asked: Sequence[AuditRecord]  #: what was asked for, one act for each repository

@@ -8,7 +8,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from bot.kernel.repository import RepositoryName
-from bot.slack.person import DenialReason, Denied, Unanswered
+from bot.slack.person import DenialReason, Denied, PersonUnknown
 
 MACHINE = "machine:"
 """Begins the id of a machine with a token, where people have their Slack ids."""
@@ -99,7 +99,7 @@ def decide(
     user_id: str,
     standing: Denied | None,
     rule: WhoMayPause,
-    members: Mapping[str, Collection[str] | Unanswered],
+    members: Mapping[str, Collection[str] | PersonUnknown],
 ) -> Denied | None:
     """Why the person may not, None if they may; unknown facts count against them.
 
@@ -108,10 +108,10 @@ def decide(
     """
     if standing is not None or rule.names(user_id):
         return standing
-    unanswered: Unanswered | None = None
+    unanswered: PersonUnknown | None = None
     for group_id in sorted(rule.groups):
-        found = members.get(group_id, Unanswered("not_asked"))
-        if isinstance(found, Unanswered):
+        found = members.get(group_id, PersonUnknown("not_asked"))
+        if isinstance(found, PersonUnknown):
             unanswered = unanswered or found
         elif user_id in found:
             return None

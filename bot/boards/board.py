@@ -38,7 +38,7 @@ class WhyUnread(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadQueue:
     """The queue can't be read; only boards say so, and channels aren't notified."""
 
     since: datetime
@@ -52,7 +52,7 @@ class BoardState:
     repository: RepositoryName
     picture: Picture
     read_at: datetime
-    unread: Unread | None = None  #: None while it can be read
+    unread: UnreadQueue | None = None  #: None while it can be read
 
 
 def seen(before: BoardState | None, snapshot: Snapshot) -> BoardState:

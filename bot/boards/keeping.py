@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from bot.acts.record import Action, ActResult, AuditRecord
 from bot.acts.recording import ActLog
 from bot.acts.rows import Audit
-from bot.boards.board import Board, Unread, WhyUnread, seen
+from bot.boards.board import Board, UnreadQueue, WhyUnread, seen
 from bot.boards.rows import Boards
 from bot.kernel.actor import Caller
 from bot.kernel.repository import RepositoryName
@@ -214,7 +214,7 @@ def mark_unread(
     since = max(before.read_at, read_at or before.read_at)
     if before.unread is not None:
         since = before.unread.since
-    Boards(transaction).save_state(replace(before, unread=Unread(since, why)))
+    Boards(transaction).save_state(replace(before, unread=UnreadQueue(since, why)))
     touch_boards(transaction, repository, now, now)
     return True
 

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from bot.boards.board import Unread
+from bot.boards.board import UnreadQueue
 from bot.queues.picture import Picture
 from bot.store.schema import (
     OutsideText,
@@ -23,7 +23,7 @@ board_states = table(
     *key(Repository, "repository"),
     *required(as_json(Picture), "picture"),
     *required(UtcTime, "read_at"),
-    *optional(as_json(Unread), "unread"),
+    *optional(as_json(UnreadQueue), "unread"),
 )
 """As for `repositories`, a transaction writes here before it locks live messages."""
 

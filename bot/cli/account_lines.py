@@ -7,7 +7,13 @@ from bot.blocks.text import plural
 from bot.channels.subscription import Mismatch, Style, SubscriptionSource, words_of
 from bot.cli.audit import as_line
 from bot.feed.topics import topic_of
-from bot.inspection.account import Account, EventAccount, MessageAccount, Post, Unposted
+from bot.inspection.account import (
+    EventAccount,
+    EventHistory,
+    ExplainedPost,
+    MessageAccount,
+    Unposted,
+)
 from bot.log.classification import EventKind
 from bot.posts.delivery import UNSUBSCRIBED, Delivery, DeliveryState, Progress
 from bot.posts.live_message import LiveMessage
@@ -34,7 +40,7 @@ def message_lines(found: MessageAccount, now: datetime) -> Iterator[str]:
         yield from account_lines(account, now)
 
 
-def account_lines(account: Account, now: datetime) -> Iterator[str]:
+def account_lines(account: EventHistory, now: datetime) -> Iterator[str]:
     known = account.known
     what = f"#{account.number}" if account.number is not None else ""
     title = f" “{known.title}” by {known.author}" if known is not None and known.title else ""
@@ -57,7 +63,7 @@ def account_lines(account: Account, now: datetime) -> Iterator[str]:
     yield from _processes(account, now)
 
 
-def log_lines(account: Account) -> Iterator[str]:
+def log_lines(account: EventHistory) -> Iterator[str]:
     if account.polled is None:
         yield "log: never read to its end; is the repository in MQBOT_REPOSITORIES?"
         return
@@ -69,7 +75,7 @@ def log_lines(account: Account) -> Iterator[str]:
         yield f"  only these types are read, because nobody is subscribed to others: {read}"
 
 
-def _subscriptions(account: Account) -> Iterator[str]:
+def _subscriptions(account: EventHistory) -> Iterator[str]:
     if not account.subscriptions:
         yield "subscriptions: no channel is subscribed to this repository"
     else:
@@ -88,7 +94,7 @@ def _subscriptions(account: Account) -> Iterator[str]:
         yield f"    from “{act.setting.before}” to “{act.setting.after}”"
 
 
-def _event(event: EventAccount, account: Account, now: datetime) -> Iterator[str]:
+def _event(event: EventAccount, account: EventHistory, now: datetime) -> Iterator[str]:
     record = event.record
     branch = f", into {record.base_ref}" if record.base_ref else ""
     topic = topic_of(event.kind)
@@ -140,7 +146,7 @@ def _lacking(unposted: Unposted, event: EventAccount) -> str:
     return f"not subscribed to {record.type if topic is None else f'{topic} or {record.type}'}"
 
 
-def _post(post: Post, now: datetime) -> Iterator[str]:
+def _post(post: ExplainedPost, now: datetime) -> Iterator[str]:
     delivery = post.delivery
     message = post.message
     if delivery is not None:
@@ -230,7 +236,7 @@ def _edits(message: LiveMessage, now: datetime) -> str:
     return f"{edits}; {'closed' if message.closed else 'up to date'}{again}"
 
 
-def _processes(account: Account, now: datetime) -> Iterator[str]:
+def _processes(account: EventHistory, now: datetime) -> Iterator[str]:
     """Who reads, posts and edits now."""
     known = account.holders
     leases = {

@@ -34,7 +34,7 @@ from bot.inspection.database import (
     subscribed_channels,
     unusable,
 )
-from bot.inspection.people import PERSON_SECONDS, Named
+from bot.inspection.people import PERSON_SECONDS, NamedPeople
 from bot.inspection.results import Area, CheckResult, CheckStatus, guarded
 from bot.inspection.service import RECENTLY_READ, REPOSITORY_SECONDS, Survey, inspect_service
 from bot.inspection.slack import CHANNEL_SECONDS, inspect_slack
@@ -153,7 +153,7 @@ async def _everything(
     quiet = timedelta(seconds=settings.quiet_poll_seconds or 0)
     recent = max(RECENTLY_READ, QUIET_POLLS * quiet)
     survey = Survey(settings.repositories, asks_all=asks_all, recent=recent)
-    named = Named(settings)
+    named = NamedPeople(settings)
     database = await _database(settings.database_url.get_secret_value())
     if is_current(database):
         stored = _deliveries(settings, channels, survey)
@@ -213,7 +213,9 @@ async def _merge_queue(settings: Settings, survey: Survey) -> Iterable[CheckResu
         return await inspect_service(client, survey, clock, tokens)
 
 
-async def _slack(settings: Settings, channels: set[str], named: Named) -> Iterable[CheckResult]:
+async def _slack(
+    settings: Settings, channels: set[str], named: NamedPeople
+) -> Iterable[CheckResult]:
     try:
         proxy = proxy_towards(settings.slack_api_url)
     except ConfigurationError as error:

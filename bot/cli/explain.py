@@ -56,7 +56,7 @@ class Permalink:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class NumberInRepository:
     """A number, in one repository or in any."""
 
     kind: Literal["event", "pull request"]
@@ -64,7 +64,7 @@ class Numbered:
     number: int
 
 
-Asked = Permalink | Numbered | str
+Asked = Permalink | NumberInRepository | str
 """A string is the id of a delivery."""
 
 
@@ -98,13 +98,13 @@ def read(words: str) -> Asked | None:
     if DELIVERY.fullmatch(words):
         return words
     if found := EVENT.fullmatch(words):
-        return Numbered("event", _name(found), int(found["number"]))
+        return NumberInRepository("event", _name(found), int(found["number"]))
     if found := PULL.fullmatch(words):
-        return Numbered("pull request", _name(found), int(found["number"]))
+        return NumberInRepository("pull request", _name(found), int(found["number"]))
     address = read_address(words)
     if address is not None and address.number is not None and address.names:
         name = RepositoryName.parse(address.names[0])
-        return Numbered("pull request", name, int(address.number))
+        return NumberInRepository("pull request", name, int(address.number))
     return None
 
 
@@ -119,14 +119,14 @@ async def _answer(url: str, asked: Asked) -> Sequence[str]:
 
 async def _lines(store: Store, asked: Asked) -> Sequence[str]:
     now = SystemClock().now()
-    if isinstance(asked, Numbered) and asked.name is not None:
+    if isinstance(asked, NumberInRepository) and asked.name is not None:
         asked = replace(asked, name=await store.read(stored_name, asked.name, "WHAT"))
     match asked:
         case Permalink():
             return await store.read(_of_message, asked, now)
-        case Numbered("event"):
+        case NumberInRepository("event"):
             return await store.read(_of_events, asked.name, asked.number, now)
-        case Numbered():
+        case NumberInRepository():
             return await store.read(_of_pull_requests, asked.name, asked.number, now)
         case _:
             found = await store.read(of_delivery, asked)

@@ -10,7 +10,7 @@ from bot.blocks.targets import name_shown, target_menu
 from bot.blocks.text import ELLIPSIS, alternatives, clean, code, escape, listed, literal, quote
 from bot.desk.table import with_target
 from bot.freezes import actions as freeze_actions
-from bot.kernel.errors import Reading, TargetNotClear
+from bot.kernel.errors import TargetNotClear, TypedMeaning
 from bot.kernel.groups import ALL, Group, Target, target_value
 from bot.kernel.repository import RepositoryName
 from bot.kernel.typed import BLANK
@@ -253,12 +253,12 @@ def which_target(unclear: TargetNotClear, own: Target | None, typed: str = "") -
     return blocks.message(*shown, *answers)
 
 
-def _meant(reading: Reading, own: Target | None) -> str:
+def _meant(reading: TypedMeaning, own: Target | None) -> str:
     meant = reading.target or (target_value(own) if own is not None else ANOTHER)
     return ALL_QUEUES if meant == f"@{ALL}" else meant
 
 
-def _label(action: str, name: str, reading: Reading) -> str:
+def _label(action: str, name: str, reading: TypedMeaning) -> str:
     because = f": {reading.reason}" if reading.reason else ""
     return f"{_verb(action)} {name}{because}"
 

@@ -27,7 +27,7 @@ from bot.channels.subscription import SubscriptionOptions
 from bot.desk import acting_buttons, choice, targets
 from bot.desk.help import help_text
 from bot.desk.phrases import DIRECT_OFF
-from bot.desk.registry import Accepted, Bot, Call, CallWork, OnClick, OnEvent, WrongField, handles
+from bot.desk.registry import Accepted, Bot, Call, CallWork, FormMistake, OnClick, OnEvent, handles
 from bot.desk.situation import Situation
 from bot.desk.understanding import NotUnderstood, Unclear, Understood, only_reads, understand
 from bot.home.handlers.tab import HOME_OPENED, publish, renew_soon
@@ -41,7 +41,7 @@ from bot.slack.payloads import (
     TYPED_TEXT_KEPT,
     Interaction,
     Json,
-    Said,
+    SaidToBot,
     SlashCommand,
     request_key,
 )
@@ -109,7 +109,7 @@ class Dispatch:
         What a mention asks for is answered in its thread, where everybody sees it.
         """
         await ack()
-        event = Said.model_validate(body["event"])
+        event = SaidToBot.model_validate(body["event"])
         if not event.is_addressed or not event.is_reworded:
             return
         said = event.latest
@@ -179,7 +179,7 @@ class Dispatch:
             return
         try:
             accepted = checking.result()
-        except WrongField as wrong:
+        except FormMistake as wrong:
             await ack(response_action="errors", errors=wrong.errors)
             return
         await self._accept(ack, body, call, form, accepted)
@@ -323,7 +323,7 @@ async def _finish_form(call: Call, *, checking: asyncio.Task[Accepted], turn: Fo
     """Carry out a form that was acknowledged before it was checked."""
     try:
         accepted = await checking
-    except WrongField as wrong:
+    except FormMistake as wrong:
         said = f"{' '.join(wrong.errors.values())} {AS_BEFORE}"
         await call.replace_message(refusal(sentence(f":warning: {said}")))
         return
@@ -375,7 +375,7 @@ async def _say_why_unread(call: Call, *, unread: Unread) -> None:
     await call.reply(addressed.not_read(unread, call.bot.command))
 
 
-def _log_unread(said: Said, unread: Unread) -> None:
+def _log_unread(said: SaidToBot, unread: Unread) -> None:
     fields = {"why": unread.value, "subtype": said.subtype, "channel": said.channel, "ts": said.ts}
     extra = {"action": "message_not_read", "actor": said.user, **fields}
     logger.info("a message to the bot could not be read", extra=extra)

@@ -48,7 +48,7 @@ OWN_RECENTLY = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TypedPlace:
     """Where somebody types."""
 
     channel_id: str | None  #: None on Home
@@ -60,7 +60,7 @@ class Place:
 
 
 def known_here(
-    transaction: Transaction, situation: Situation, place: Place, now: datetime
+    transaction: Transaction, situation: Situation, place: TypedPlace, now: datetime
 ) -> Situation:
     """The situation with what is stored about the place."""
     names = situation.groups.repositories.names

@@ -66,7 +66,7 @@ _NOTICES_BY_WORD = {
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class TypedCommand:
     """A typed command."""
 
     action: str  #: the handler, a verb or a verb with the word that makes it another command
@@ -75,22 +75,22 @@ class Request:
     needs_repository: bool = True  #: ask for a repository when `where` is None
 
 
-Read = Callable[[Words], Request]
+Read = Callable[[Words], TypedCommand]
 
 
-def read_status(words: Words) -> Request:
+def read_status(words: Words) -> TypedCommand:
     """A pull request's status is what `why` shows."""
     _refuse_issue(words.rest, words, "why")
     if any(_pull_request(word, words.groups) is not None for word in words.rest):
         return read_pull_request(words, "why")
     where = words.target_anywhere()
     is_group = isinstance(where, Group)
-    return Request(
+    return TypedCommand(
         "status", where, words.options([FROM_OPTION] if is_group else [BRANCH_OPTION, FROM_OPTION])
     )
 
 
-def read_why(words: Words) -> Request:
+def read_why(words: Words) -> TypedCommand:
     """Why a pull request is where it is; without one, why its queue doesn't merge."""
     _refuse_issue(words.rest, words, "why")
     named = [named_by(word, words.groups) for word in words.rest]
@@ -100,11 +100,11 @@ def read_why(words: Words) -> Request:
     where = words.target_anywhere()
     is_of_group = where is None and words.situation.group_of_thread is not None
     if isinstance(where, Group) or is_of_group:
-        return Request("status", where, words.options([FROM_OPTION]))
-    return Request("why queue", where, words.options([]))
+        return TypedCommand("status", where, words.options([FROM_OPTION]))
+    return TypedCommand("why queue", where, words.options([]))
 
 
-def read_pull_request(words: Words, action: str) -> Request:
+def read_pull_request(words: Words, action: str) -> TypedCommand:
     """Read a pull request and a repository in either order, or both in one word."""
     _refuse_issue(words.rest, words, action)
     where: Target | None = None
@@ -131,7 +131,7 @@ def read_pull_request(words: Words, action: str) -> Request:
         raise words.problem("Which pull request? Type its number or its address.")
     words.skip(len(words.all))
     repository = words.only_one(where, IN_ONE)
-    return Request(action, repository, {"pull_request": number})
+    return TypedCommand(action, repository, {"pull_request": number})
 
 
 def _two_pull_requests(words: Words, action: str, second: Word) -> CommandSyntaxError:
@@ -194,7 +194,7 @@ def _no_pull_request(words: Words, word: Word) -> Exception:
     return words.problem(said)
 
 
-def read_log(words: Words) -> Request:
+def read_log(words: Words) -> TypedCommand:
     """A pull request may be typed without `pr:`. Of a group, the newest event of each is shown."""
     _refuse_issue(words.rest, words, "log")
     found: Target | None = None
@@ -219,7 +219,7 @@ def read_log(words: Words) -> Request:
     until = options.get("until")
     if until is not None and until >= options["since"]:
         raise words.problem("until: has to be later than since:, a shorter time ago.")
-    return Request("log", where, options)
+    return TypedCommand("log", where, options)
 
 
 def _place(words: Words) -> tuple[Target | None, bool]:
@@ -242,7 +242,7 @@ def _take_now(words: Words) -> bool:
     return is_right or words.take(NOW)
 
 
-def read_pause(words: Words) -> Request:
+def read_pause(words: Words) -> TypedCommand:
     """Read the target before or after the end, and the reason last.
 
     `now` in front of these, or of the reason, means that the person needs no question first.
@@ -261,7 +261,7 @@ def read_pause(words: Words) -> Request:
     _refuse_branch(words, where)
     _refuse_one_pull_request(words, where, "remove")
     asked = replace(times, reason=words.reason(where))
-    return Request("pause", where, {"asked": asked, "is_confirmed": is_confirmed})
+    return TypedCommand("pause", where, {"asked": asked, "is_confirmed": is_confirmed})
 
 
 _ON_CONDITION = frozenset({"if", "later", "once", "unless", "when"})
@@ -486,7 +486,7 @@ def read_asked(text: str) -> Asked:
     return Asked(text_of(text, words[taken:]), lasting)
 
 
-def read_resume(words: Words) -> Request:
+def read_resume(words: Words) -> TypedCommand:
     """Read the target and a reason; a lone word is no reason, it may be a name with a mistake."""
     while words.rest and (words.rest[-1].is_emoji or words.rest[-1].bare in POLITE):
         words.rest.pop()
@@ -497,7 +497,7 @@ def read_resume(words: Words) -> Request:
         word = names[0]
         named = words.named(word)
         if named is not None and (named.is_bare or len(said) == 1):
-            return Request("resume", words.only_target(word, named))
+            return TypedCommand("resume", words.only_target(word, named))
     where, _ = _place(words)
     words.refuse_to_leave_out(where)
     _refuse_later(words, where)
@@ -510,7 +510,7 @@ def read_resume(words: Words) -> Request:
         instead = (f"resume because {said[0].plain}",) if is_reason else ()
         raise CommandSyntaxError(problem, "resume", instead)
     reason = words.reason(where)
-    return Request("resume", where, {"reason": reason} if reason else {})
+    return TypedCommand("resume", where, {"reason": reason} if reason else {})
 
 
 def _says_later(words: Words) -> bool:
@@ -581,22 +581,22 @@ _AROUND_TAKEOVER = frozenset(
 )
 
 
-def read_takeover(words: Words) -> Request:
+def read_takeover(words: Words) -> TypedCommand:
     where = words.target_anywhere()
     for word in words.rest:
         if not (word.is_punctuation or word.is_emoji or word.bare in _AROUND_TAKEOVER):
             raise words.not_understood(word)
-    return Request("takeover", where)
+    return TypedCommand("takeover", where)
 
 
-def read_notify(words: Words) -> Request:
+def read_notify(words: Words) -> TypedCommand:
     where = words.target_anywhere()
     if words.rest:
         raise words.problem("I can notify you, and nobody else, once a paused queue resumes.")
-    return Request("notify", where)
+    return TypedCommand("notify", where)
 
 
-def read_extend(words: Words) -> Request:
+def read_extend(words: Words) -> TypedCommand:
     """Read the target and an end in any order, as in "extend it by another hour".
 
     `lasting` is None where a form asks for it, and where the pause is to have no end.
@@ -608,7 +608,7 @@ def read_extend(words: Words) -> Request:
     around = AROUND_EXTENSION | {"freeze"} if is_of_freeze else AROUND_EXTENSION
     end = end_words(words.rest, around)
     lasting = _read_new_end(end, where) if end and not is_endless else None
-    return Request("extend", where, {"lasting": lasting, "is_endless": is_endless})
+    return TypedCommand("extend", where, {"lasting": lasting, "is_endless": is_endless})
 
 
 def end_words(words: Sequence[Word], around: Collection[str]) -> list[str]:
@@ -690,7 +690,7 @@ def ends_meant(end: Sequence[str]) -> tuple[str, ...]:
     return (" ".join(end),) if found.is_sure else tuple(map(written, found.readings))
 
 
-def read_freeze(words: Words) -> Request:
+def read_freeze(words: Words) -> TypedCommand:
     """Read the target before or after the times, and the reason; options may be anywhere.
 
     `now` as in `read_pause`.
@@ -714,7 +714,7 @@ def read_freeze(words: Words) -> Request:
         branches=options.branches,
         excepted=options.excepted,
     )
-    return Request("freeze", where, {"asked": asked, "is_confirmed": is_confirmed})
+    return TypedCommand("freeze", where, {"asked": asked, "is_confirmed": is_confirmed})
 
 
 def _refuse_exception(words: Words) -> None:
@@ -740,7 +740,7 @@ def _refuse_exception(words: Words) -> None:
 _EXCEPTS = frozenset({"but", "except", "excluding", "without"})
 
 
-def read_unfreeze(words: Words) -> Request:
+def read_unfreeze(words: Words) -> TypedCommand:
     where, _ = _place(words)
     words.refuse_to_leave_out(where)
     if _says_later(words):
@@ -748,10 +748,10 @@ def read_unfreeze(words: Words) -> Request:
         instead = (*_with_reason(words, where), _with_where("unfreeze", where))
         raise CommandSyntaxError(said, "unfreeze", instead)
     _refuse_one_pull_request(words, where, "allow")
-    return Request("unfreeze", where, {"reason": words.reason(where)})
+    return TypedCommand("unfreeze", where, {"reason": words.reason(where)})
 
 
-def read_allow(words: Words) -> Request:
+def read_allow(words: Words) -> TypedCommand:
     """Read the pull request and the repository in either order, or in one word; then a reason.
 
     `now` in front of these means that the person needs no question first.
@@ -779,7 +779,7 @@ def read_allow(words: Words) -> Request:
     where = where or words.target_in_front()
     reason = words.reason(where)
     options = {"pull_request": number, "reason": reason, "is_confirmed": is_confirmed}
-    return Request("allow", words.only_one(where, IN_ONE), options)
+    return TypedCommand("allow", words.only_one(where, IN_ONE), options)
 
 
 def _refuse_second_pull_request(words: Words, where: Target | None, first: int) -> None:
@@ -808,7 +808,7 @@ def _is_between_numbers(word: Word) -> bool:
     return _is_between(word) or word.folded in {"&", "+"}
 
 
-def read_unsubscribe(words: Words) -> Request:
+def read_unsubscribe(words: Words) -> TypedCommand:
     request = read_subscription(words, "unsubscribe")
     options = request.options["options"]
     if options.style is not None:
@@ -818,7 +818,7 @@ def read_unsubscribe(words: Words) -> Request:
     return request
 
 
-def read_subscription(words: Words, action: str = "subscribe") -> Request:
+def read_subscription(words: Words, action: str = "subscribe") -> TypedCommand:
     """`all` is every repository, and a group needs its `@`: other words are topics."""
     words.rest = [word for word in words.rest if word.bare not in {"for", "from", "to"}]
     where = words.target_anywhere(_TOPICS)
@@ -828,46 +828,48 @@ def read_subscription(words: Words, action: str = "subscribe") -> Request:
         options = read_options(words.plain)
     except InvalidOptions as error:
         raise words.problem(str(error)) from error
-    return Request(action, where, {"options": options})
+    return TypedCommand(action, where, {"options": options})
 
 
-def read_subscriptions(words: Words) -> Request:
+def read_subscriptions(words: Words) -> TypedCommand:
     if not words.all or words.all[0].plain.startswith(f"{FROM_OPTION.name}:"):
-        return Request("subscriptions", None, words.options([FROM_OPTION]), needs_repository=False)
+        return TypedCommand(
+            "subscriptions", None, words.options([FROM_OPTION]), needs_repository=False
+        )
     if not words.take_anywhere("test"):
         words.target_anywhere()
         raise words.not_understood(words.all[0])
     repository = words.only_one(words.target_anywhere(), "a test is about one of them")
-    return Request("subscriptions test", repository, words.options([BRANCH_OPTION]))
+    return TypedCommand("subscriptions test", repository, words.options([BRANCH_OPTION]))
 
 
-def read_default(words: Words) -> Request:
+def read_default(words: Words) -> TypedCommand:
     """Read a repository; without words the command shows the default."""
     if [word.bare for word in words.all] == ["off"]:
-        return Request("default off", needs_repository=False)
+        return TypedCommand("default off", needs_repository=False)
     repository = words.only_repository("a channel has one default")
-    return Request("default", repository, needs_repository=False)
+    return TypedCommand("default", repository, needs_repository=False)
 
 
-def read_board(words: Words) -> Request:
+def read_board(words: Words) -> TypedCommand:
     action = "board off" if words.take_anywhere("off") else "board"
-    return Request(action, words.only_repository("a board shows one queue"))
+    return TypedCommand(action, words.only_repository("a board shows one queue"))
 
 
-def read_link(words: Words) -> Request:
+def read_link(words: Words) -> TypedCommand:
     if len(words.all) != 1:
         raise words.problem("Type your login of the code host, one word.")
     login = words.all[0].plain.removeprefix("@")
     if login.lower() == "off":
-        return Request("link off", needs_repository=False)
+        return TypedCommand("link off", needs_repository=False)
     if LOGIN.fullmatch(login) is None:
         raise words.problem(LOGIN_RULE)
-    return Request("link", None, {"login": login}, needs_repository=False)
+    return TypedCommand("link", None, {"login": login}, needs_repository=False)
 
 
-def read_me(words: Words) -> Request:
+def read_me(words: Words) -> TypedCommand:
     if not words.all:
-        return Request("me", needs_repository=False)
+        return TypedCommand("me", needs_repository=False)
     states = [word.bare for word in words.all if word.bare in {"on", "off"}]
     kinds = [word.plain for word in words.all if word.bare not in {"on", "off"}]
     chosen = frozenset[Notice]().union(*(_notices(words, word) for word in kinds))
@@ -877,7 +879,7 @@ def read_me(words: Words) -> Request:
     if not chosen:
         raise words.problem(f"Say what to turn {states[0]}: {', '.join(_NOTICES_BY_WORD)}.")
     options = {"chosen": chosen, "is_on": states[0] == "on"}
-    return Request("me", None, options, needs_repository=False)
+    return TypedCommand("me", None, options, needs_repository=False)
 
 
 def _notices(words: Words, word: str) -> frozenset[Notice]:

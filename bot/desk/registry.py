@@ -343,7 +343,7 @@ OnForm = Callable[[Call, Interaction], Awaitable[Accepted]]
 OnEvent = Callable[[Call, Json], Awaitable[None]]
 
 
-class WrongField(Exception):
+class FormMistake(Exception):
     """What is wrong with a field of a form: shown beside it, and the form stays open."""
 
     def __init__(self, block_id: str, sentence: str) -> None:
@@ -357,7 +357,7 @@ def field_checked(block_id: str) -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        raise WrongField(block_id, beside_field(error, block_id)) from error
+        raise FormMistake(block_id, beside_field(error, block_id)) from error
 
 
 Registered = TypeVar("Registered", bound=Callable[..., Any])

@@ -9,7 +9,7 @@ from functools import partial
 from bot.acts.permission import Right
 from bot.desk import readers
 from bot.desk.names import named_by, read_number, refuse_unknown
-from bot.desk.readers import Read, Request
+from bot.desk.readers import Read, TypedCommand
 from bot.desk.situation import Situation
 from bot.desk.words import BRANCH_OPTION, FROM_OPTION, POLITE, SHOW, Option, Words, since
 from bot.kernel.errors import CommandSyntaxError
@@ -48,17 +48,17 @@ class Command:
         parts = [self.name, self.takes, *(option.usage for option in self.options)]
         self.usage = " ".join(filter(None, parts))
 
-    def request(self, words: Words) -> Request:
+    def request(self, words: Words) -> TypedCommand:
         """Read the words; raises CommandSyntaxError, RepositoryNotAllowed and UnknownGroup."""
         if self.read is not None:
             return self.read(words)
         where = words.target_anywhere()
         known = self.group_options if isinstance(where, Group) else self.options
         options = words.options(known, of_one=self.options)
-        return Request(self.name, where, options, self.needs_repository)
+        return TypedCommand(self.name, where, options, self.needs_repository)
 
 
-def _read_help(words: Words) -> Request:
+def _read_help(words: Words) -> TypedCommand:
     if not words.all or words.all[0].bare in {"all", "commands"}:
         verb = None
         is_whole = bool(words.all)
@@ -66,10 +66,10 @@ def _read_help(words: Words) -> Request:
         verb = command_called(words.all[0].plain, before="help ").name
         is_whole = False
     options = {"verb": verb, "is_whole": is_whole}
-    return Request("help", None, options, needs_repository=False)
+    return TypedCommand("help", None, options, needs_repository=False)
 
 
-def _read_stats(words: Words) -> Request:
+def _read_stats(words: Words) -> TypedCommand:
     """`checks` is a repository's name only where it stands twice."""
     is_checks = words.take("checks") or (
         len(words.rest) > 1 and words.rest[1].bare == "checks" and words.take_anywhere("checks")
@@ -78,7 +78,7 @@ def _read_stats(words: Words) -> Request:
     options = [LAST_WEEK] if is_checks else [BRANCH_OPTION, LAST_WEEK]
     if isinstance(where, Group):
         options.append(FROM_OPTION)
-    return Request("stats checks" if is_checks else "stats", where, words.options(options))
+    return TypedCommand("stats checks" if is_checks else "stats", where, words.options(options))
 
 
 COMMANDS = (
@@ -358,7 +358,7 @@ WORD_SHOWN = 60
 """The most characters shown of an unknown word."""
 
 
-def parse_command(text: str, situation: Situation) -> tuple[Command, Request]:
+def parse_command(text: str, situation: Situation) -> tuple[Command, TypedCommand]:
     """Read the text after the slash command; empty text asks for the status.
 
     Raises CommandSyntaxError for an unknown verb or a malformed option, RepositoryNotAllowed for a

@@ -10,8 +10,8 @@ from functools import partial
 from bot.acts.permission import Right
 from bot.acts.record import Action
 from bot.desk import choice, meant as desk_meant
-from bot.desk.meant import Fitting, Place
-from bot.desk.readers import Request
+from bot.desk.meant import Fitting, TypedPlace
+from bot.desk.readers import TypedCommand
 from bot.desk.registry import Call
 from bot.desk.situation import Situation, ThreadSubject
 from bot.desk.table import COMMAND_BY_WORD
@@ -20,8 +20,8 @@ from bot.kernel.errors import (
     ActState,
     FailedAct,
     MergeQueueError,
-    Reading,
     RepositoryNotChosen,
+    TypedMeaning,
 )
 from bot.kernel.groups import Group, Target, repositories_of, target_value
 from bot.kernel.repository import RepositoryName
@@ -73,7 +73,7 @@ _SAYS_MY = re.compile(r"\b(?:my|mine)\b", re.IGNORECASE)
 async def situation_of(call: Call, typed: str, *, is_settled: bool) -> Situation:
     """Where the person types, and what is known there: as much as the store says."""
     asked = call.asked
-    place = Place(
+    place = TypedPlace(
         channel_id=call.channel_id,
         thread_ts=asked.thread_ts if asked is not None else call.pressed_in,
         direct_with=call.actor.user_id if call.is_direct else None,
@@ -122,7 +122,7 @@ async def target_meant(call: Call, understood: Understood) -> Target | None:
 
 
 async def _paused_one(
-    call: Call, request: Request, meant: Target | None, typed: str
+    call: Call, request: TypedCommand, meant: Target | None, typed: str
 ) -> Target | None:
     """The queue whose pause it is: the one `meant`, or the only paused one; None if they are asked.
 
@@ -187,7 +187,7 @@ async def _unless_of_group(
 
 async def _ask_about_others(
     call: Call,
-    request: Request,
+    request: TypedCommand,
     running: RepositoryName,
     paused: Sequence[PauseRecord],
     typed: str,
@@ -237,7 +237,7 @@ async def ask_which(call: Call, unclear: Unclear) -> None:
 
 
 def _repositories_of(
-    call: Call, readings: Sequence[Reading], own: Target | None
+    call: Call, readings: Sequence[TypedMeaning], own: Target | None
 ) -> Sequence[RepositoryName]:
     if own is None and any(reading.target is None for reading in readings):
         return call.bot.repositories.names
@@ -264,7 +264,7 @@ async def _permitted(
     return allowed
 
 
-async def _ask(call: Call, request: Request, typed: str) -> None:
+async def _ask(call: Call, request: TypedCommand, typed: str) -> None:
     """Ask which repository is meant; the names are only for people who may read."""
     await call.admit()
     names = call.bot.repositories.names
@@ -272,7 +272,7 @@ async def _ask(call: Call, request: Request, typed: str) -> None:
     await _ask_for(call, request.action, names, fitting, typed)
 
 
-async def _fitting(call: Call, request: Request, names: Sequence[RepositoryName]) -> Fitting:
+async def _fitting(call: Call, request: TypedCommand, names: Sequence[RepositoryName]) -> Fitting:
     store = call.bot.sources.store
     number = request.options.get("pull_request")
     found = Fitting()

@@ -13,7 +13,7 @@ from bot.acts.permission import Right
 from bot.desk import phrases
 from bot.desk.names import named_by
 from bot.desk.phrases import FreezeOffer, Said
-from bot.desk.readers import ENDED_WITH, Request
+from bot.desk.readers import ENDED_WITH, TypedCommand
 from bot.desk.situation import (
     ABOUT_A_FREEZE,
     ABOUT_A_PAUSE,
@@ -46,7 +46,7 @@ class Understood:
 
     typed: str  #: the command as it is understood, its verb first
     command: Command
-    request: Request
+    request: TypedCommand
     #: the queue or group named or meant; None if none is needed, or the person has to say
     where: Target | None
     #: whether it was named, or a pause's thread says it, so that no other queue can be meant

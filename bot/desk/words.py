@@ -14,7 +14,7 @@ from bot.desk.situation import Situation
 from bot.kernel.durations import read_lookback
 from bot.kernel.ends.phrases import read_beginning, read_lasting
 from bot.kernel.ends.spans import FROM_WORD
-from bot.kernel.errors import CommandSyntaxError, InvalidDuration, Reading, TargetNotClear
+from bot.kernel.errors import CommandSyntaxError, InvalidDuration, TargetNotClear, TypedMeaning
 from bot.kernel.groups import ALL, OF_OWNER, Group, Target, repositories_of, target_value
 from bot.kernel.repository import RepositoryName
 from bot.kernel.typed import Word, text_of
@@ -292,7 +292,7 @@ class Words:
         before = self.text[: word.start]
         after = self.text[word.end :]
         readings = [
-            Reading(repository, "", f"{before}{repository}{after}")
+            TypedMeaning(repository, "", f"{before}{repository}{after}")
             for repository in named.repositories
         ]
         raise TargetNotClear(self.verb, word.plain, tuple(readings))
@@ -373,7 +373,7 @@ class Words:
             self._reading(
                 self.groups.everything, text_of(self.text, self._without_times(behind)), rest
             ),
-            Reading(
+            TypedMeaning(
                 None,
                 text_of(self.text, self._without_times(kept)),
                 f"{self.verb} {text_of(self.text, kept)}".rstrip(),
@@ -583,7 +583,7 @@ class Words:
         behind = self.rest[others[-1].end :]
         is_alone = not behind or len(self._without_times(behind)) < len(behind)
         is_list = not leaves_out and (len(others) > 1 or is_alone)
-        readings: list[Reading] = []
+        readings: list[TypedMeaning] = []
         for meant in (_Listed(word, target, 0), *others):
             end = others[-1].end if is_list else meant.end
             reason = text_of(self.text, self._without_times(self.rest[end:]))
@@ -654,7 +654,7 @@ class Words:
             rest = self.text_without(self.rest[:end])
             if all(reading.target != target_value(other.target) for reading in readings):
                 readings.append(self._reading(other.target, reason, rest))
-        readings.append(Reading(None, reasons[1], f"{self.verb} {whole}"))
+        readings.append(TypedMeaning(None, reasons[1], f"{self.verb} {whole}"))
         raise TargetNotClear(self.verb, word.plain, tuple(readings))
 
     def _names_behind(self, word: Word) -> Sequence["_Listed"]:
@@ -682,9 +682,9 @@ class Words:
             _, taken = _WITH_TIMES[self.verb]([word.time for word in words])
         return [] if _says_nothing(words[taken:]) else words[taken:]
 
-    def _reading(self, target: Target, reason: str, rest: str) -> Reading:
+    def _reading(self, target: Target, reason: str, rest: str) -> TypedMeaning:
         value = target_value(target)
-        return Reading(value, reason, f"{self.verb} {value} {rest}".rstrip())
+        return TypedMeaning(value, reason, f"{self.verb} {value} {rest}".rstrip())
 
     def text_without(self, leaving_out: Sequence[Word]) -> str:
         """What was typed behind the verb, without these words."""
@@ -718,7 +718,7 @@ class Words:
         reason = text_of(self.text, words)
         whole = self.text_without(())
         readings = [self._reading(target, reason, whole) for target in found.values()]
-        readings.append(Reading(None, reason, f"{self.verb} {whole}"))
+        readings.append(TypedMeaning(None, reason, f"{self.verb} {whole}"))
         raise TargetNotClear(self.verb, next(iter(found)), tuple(readings))
 
     def _ask_about_misspelled(self, words: Sequence[Word]) -> None:
@@ -734,7 +734,7 @@ class Words:
             return
         readings = [self._reading(near, "", self.text_without(words)) for near in nearest]
         whole = self.text_without(())
-        readings.append(Reading(None, text_of(self.text, words), f"{self.verb} {whole}"))
+        readings.append(TypedMeaning(None, text_of(self.text, words), f"{self.verb} {whole}"))
         raise TargetNotClear(self.verb, words[0].plain, tuple(readings))
 
     def _nearest(self, word: Word) -> Sequence[Target]:

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from bot.doctor.attempts import Attempt, attempts, of_branch
 from bot.doctor.diagnosis import Seen
-from bot.doctor.facts import EXAMINED_TYPES, Facts
-from bot.doctor.past import Past, gaps, past_of
+from bot.doctor.facts import EXAMINED_TYPES, QueueFacts
+from bot.doctor.past import UsualPace, gaps, past_of
 from bot.freezes.freeze import Freeze
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import (
@@ -51,7 +51,7 @@ class Head:
 class Case:
     """One queue at one time."""
 
-    facts: Facts
+    facts: QueueFacts
     at: datetime
     queued: Sequence[QueuedPullRequest]
     live: Sequence[Batch]  #: the batches that are neither merged nor failed
@@ -60,7 +60,7 @@ class Case:
     branch: str | None  #: the head's base branch; None if no event names it
     merges: Sequence[EventRecord]  #: on that branch, oldest first
     attempts: Sequence[Attempt]  #: on that branch, oldest first
-    past: Past
+    past: UsualPace
 
     @property
     def status(self) -> QueueStatus | None:
@@ -218,7 +218,7 @@ class Case:
         )
 
 
-def case_of(facts: Facts, at: datetime) -> Case:
+def case_of(facts: QueueFacts, at: datetime) -> Case:
     status = facts.status
     head = head_of(status) if status is not None else None
     branch = _branch_of(head.pull_request.number, facts) if head is not None else None
@@ -266,7 +266,7 @@ def is_blocked(queued: QueuedPullRequest) -> bool:
     return obstacle is not None and obstacle.kind is not ObstacleKind.FREEZE
 
 
-def _branch_of(number: int, facts: Facts) -> str | None:
+def _branch_of(number: int, facts: QueueFacts) -> str | None:
     log = facts.log
     for type_ in (ENTER, CHECKS_START, CHECKS_END):
         for event in reversed(log.of(type_)):
@@ -275,7 +275,7 @@ def _branch_of(number: int, facts: Facts) -> str | None:
     return None
 
 
-def _merges(facts: Facts, branch: str | None) -> Sequence[EventRecord]:
+def _merges(facts: QueueFacts, branch: str | None) -> Sequence[EventRecord]:
     """The merges by the queue; where these weren't read, the leaves that say so."""
     merged = list(of_branch(facts.log.of(MERGED), branch))
     if merged:

@@ -4,12 +4,12 @@ from datetime import datetime
 
 from bot.doctor.case import case_of
 from bot.doctor.diagnosis import Diagnosis, Finding, Unknown
-from bot.doctor.facts import Facts
+from bot.doctor.facts import QueueFacts
 from bot.doctor.rules.order import VERDICT_RULES
 from bot.doctor.rules.standing import normal
 
 
-def diagnose(facts: Facts, at: datetime) -> Diagnosis:
+def diagnose(facts: QueueFacts, at: datetime) -> Diagnosis:
     """The same facts give the same diagnosis; missing ones make it say less.
 
     Every rule that holds is a cause; without any it merges normally, or nobody can tell.

@@ -5,15 +5,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import ClassVar
 
-from bot.doctor.facts import Facts, ServiceProblem
-from bot.doctor.past import Past
+from bot.doctor.facts import QueueFacts, ServiceProblem
+from bot.doctor.past import UsualPace
 from bot.freezes.freeze import Freeze
 from bot.merge_queue.queue import Obstacle, QueuedPullRequest
 from bot.pauses.pause import PauseRecord
 from bot.queues.estimate import NO_OUTLOOK, Outlook
 
 
-class Verdict(StrEnum):
+class QueueVerdict(StrEnum):
     """Why nothing merges, or why it is slow, in the order in which the rules are tried."""
 
     NO_ANSWER = "no_answer"  #: the service is silent or refuses
@@ -38,7 +38,7 @@ class Verdict(StrEnum):
 class NoStatus:
     """The service is silent or refuses."""
 
-    verdict: ClassVar[Verdict] = Verdict.NO_ANSWER
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.NO_ANSWER
     problem: ServiceProblem
 
 
@@ -46,7 +46,7 @@ class NoStatus:
 class Paused:
     """The queue is paused."""
 
-    verdict: ClassVar[Verdict] = Verdict.PAUSED
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.PAUSED
     pause: PauseRecord | None  #: None if only the status says that it is paused
 
     @property
@@ -58,7 +58,7 @@ class Paused:
 class Frozen:
     """The queue is frozen, or outside the hours in which it merges."""
 
-    verdict: ClassVar[Verdict] = Verdict.FROZEN
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.FROZEN
     freezes: tuple[Freeze, ...]  #: those in force that hold the head; may be empty
     is_outside_hours: bool  #: the service says that the head waits for its schedule
 
@@ -72,7 +72,7 @@ class Frozen:
 class Misconfigured:
     """The repository's configuration is invalid."""
 
-    verdict: ClassVar[Verdict] = Verdict.MISCONFIGURED
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.MISCONFIGURED
     code: str | None  #: the service's code with which pull requests left
     said: str  #: its own words
     left: tuple[int, ...]  #: the pull requests that left for it
@@ -83,14 +83,14 @@ class Misconfigured:
 class Empty:
     """Nothing is queued."""
 
-    verdict: ClassVar[Verdict] = Verdict.EMPTY
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.EMPTY
 
 
 @dataclass(frozen=True, slots=True)
 class SameCheck:
     """Every batch fails at the same check."""
 
-    verdict: ClassVar[Verdict] = Verdict.SAME_CHECK
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.SAME_CHECK
     names: tuple[str, ...]  #: the checks that failed in every batch
     batches: int
     pull_requests: int  #: the different ones in these batches
@@ -104,7 +104,7 @@ class SameCheck:
 class ManyChecks:
     """Many checks fail at random."""
 
-    verdict: ClassVar[Verdict] = Verdict.MANY_CHECKS
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.MANY_CHECKS
     names: tuple[str, ...]  #: those that failed most often first
     pull_requests: int
     passed: int  #: how many passed their checks or merged in the same time
@@ -115,7 +115,7 @@ class ManyChecks:
 class ComesBack:
     """One pull request comes back again and again."""
 
-    verdict: ClassVar[Verdict] = Verdict.COMES_BACK
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.COMES_BACK
     number: int
     times: int  #: how often its checks failed, or it left
     since: datetime
@@ -125,10 +125,10 @@ class ComesBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class StuckBehindOne:
     """One pull request that can't advance blocks others."""
 
-    verdict: ClassVar[Verdict] = Verdict.HELD
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.HELD
     number: int
     obstacle: Obstacle
     blocked: tuple[int, ...]  #: the pull requests that wait for it
@@ -146,7 +146,7 @@ class NotStarted(StrEnum):
 class NeverStart:
     """Checks don't start."""
 
-    verdict: ClassVar[Verdict] = Verdict.NEVER_START
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.NEVER_START
     how: NotStarted
     number: int
     since: datetime
@@ -158,7 +158,7 @@ class NeverStart:
 class StartLate:
     """Checks start late."""
 
-    verdict: ClassVar[Verdict] = Verdict.START_LATE
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.START_LATE
     batches: int
     waited: timedelta  #: until their first check, or so far without one that passed
     usual: timedelta
@@ -170,7 +170,7 @@ class StartLate:
 class Hangs:
     """Checks run far longer than usual."""
 
-    verdict: ClassVar[Verdict] = Verdict.HANGS
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.HANGS
     number: int
     names: tuple[str, ...]  #: the checks without a result
     since: datetime
@@ -181,7 +181,7 @@ class Hangs:
 class Done:
     """The checks are done and nothing happens."""
 
-    verdict: ClassVar[Verdict] = Verdict.DONE
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.DONE
     number: int
     since: datetime | None  #: when its checks ended, if known
     unmet: tuple[str, ...]  #: the conditions of its rule that aren't met
@@ -210,7 +210,7 @@ class RestartCause:
 class Restarted:
     """Checks start over again and again."""
 
-    verdict: ClassVar[Verdict] = Verdict.RESTARTED
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.RESTARTED
     times: int
     causes: tuple[RestartCause, ...]  #: the most frequent first
     since: datetime
@@ -221,14 +221,14 @@ class Restarted:
 class Normal:
     """It merges as usual, if slowly."""
 
-    verdict: ClassVar[Verdict] = Verdict.NORMAL
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.NORMAL
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """Nobody can tell."""
 
-    verdict: ClassVar[Verdict] = Verdict.UNKNOWN
+    verdict: ClassVar[QueueVerdict] = QueueVerdict.UNKNOWN
 
 
 Finding = (
@@ -240,7 +240,7 @@ Finding = (
     | SameCheck
     | ManyChecks
     | ComesBack
-    | Held
+    | StuckBehindOne
     | NeverStart
     | StartLate
     | Hangs
@@ -269,14 +269,14 @@ class Seen:
     is_log_fresh: bool
     failed_runs: int  #: of checks, lately, since one passed or merged
     failed_checks: tuple[str, ...]  #: in these; empty if the service names none
-    past: Past
+    past: UsualPace
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """One or more causes, the first of which is the headline."""
 
-    facts: Facts
+    facts: QueueFacts
     at: datetime
     findings: tuple[Finding, ...]
     seen: Seen
@@ -296,14 +296,14 @@ class Diagnosis:
         return seen.waited > seen.past.merge.limit
 
     @property
-    def verdicts(self) -> tuple[Verdict, ...]:
+    def verdicts(self) -> tuple[QueueVerdict, ...]:
         return tuple(finding.verdict for finding in self.findings)
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class QueueCause:
     """Why nothing merges, in words that are safe to show."""
 
-    verdict: Verdict
+    verdict: QueueVerdict
     said: str  #: a clause
     evidence: str = ""  #: sentences about it

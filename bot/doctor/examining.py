@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from bot.doctor.case import Head, head_of
 from bot.doctor.diagnosing import diagnose
-from bot.doctor.diagnosis import Diagnosis, Verdict
-from bot.doctor.facts import Facts, Log, NoAnswer, ServiceProblem
+from bot.doctor.diagnosis import Diagnosis, QueueVerdict
+from bot.doctor.facts import Log, NoAnswer, QueueFacts, ServiceProblem
 from bot.doctor.reading import read_log, released_at
 from bot.freezes.freeze import Freeze
 from bot.freezes.rows import Freezes
@@ -82,7 +82,7 @@ class ExamineQueue:
         except MergeQueueError as error:
             return await self._unanswered(repository, problem_of(error))
         diagnosis = await self.of(snapshot)
-        if diagnosis.first.verdict is not Verdict.NORMAL:
+        if diagnosis.first.verdict is not QueueVerdict.NORMAL:
             return diagnosis
         return replace(diagnosis, outlook=await self.foresee.of(snapshot))
 
@@ -119,7 +119,7 @@ class ExamineQueue:
     async def _unanswered(self, repository: RepositoryName, problem: ServiceProblem) -> Diagnosis:
         at = self.sources.clock.now()
         stored = await self.sources.store.read(_stored, repository, at, None)
-        facts = Facts(
+        facts = QueueFacts(
             repository,
             None,
             problem,
@@ -186,8 +186,8 @@ def _stored(
     )
 
 
-def _facts(snapshot: Snapshot, asked: _Asked, stored: _Stored) -> Facts:
-    return Facts(
+def _facts(snapshot: Snapshot, asked: _Asked, stored: _Stored) -> QueueFacts:
+    return QueueFacts(
         snapshot.repository,
         snapshot.status,
         asked.problem,

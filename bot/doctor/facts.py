@@ -70,7 +70,7 @@ class ServiceProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class QueueFacts:
     """What is known of one queue."""
 
     repository: RepositoryName

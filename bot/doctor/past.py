@@ -43,7 +43,7 @@ class Usual:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class UsualPace:
     """What is usual in a queue."""
 
     first_check: Usual  #: from the start of a batch's checks until the first one runs
@@ -58,10 +58,10 @@ _MERGE = timedelta(hours=1)
 _AFTER_CHECKS = timedelta(minutes=10)
 
 
-def past_of(log: Log, merges: Sequence[EventRecord], released_at: datetime | None) -> Past:
+def past_of(log: Log, merges: Sequence[EventRecord], released_at: datetime | None) -> UsualPace:
     """`merges`: those of the branch in question, oldest first."""
     runs = list(_runs(log))
-    return Past(
+    return UsualPace(
         usual((run.first_check for run in runs if run.first_check is not None), _FIRST_CHECK),
         usual((run.length for run in runs), _CHECK_RUN),
         usual(gaps(merges[-MEASURED:], released_at), _MERGE),

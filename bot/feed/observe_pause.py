@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.feed.poll import Poll
-from bot.feed.poll_state import QueueState
+from bot.feed.poll_state import QueueAtPoll
 from bot.feed.polling import DEPTH_INTERVALS
 from bot.kernel.clock import Clock
 from bot.kernel.errors import MergeQueueError
@@ -53,7 +53,7 @@ class ObservePause:
     interval: timedelta
     storing: ConcurrencyLimit  #: the polls' concurrency limit
 
-    async def run(self, poll: Poll, known: PauseRecord | None, state: QueueState) -> None:
+    async def run(self, poll: Poll, known: PauseRecord | None, state: QueueAtPoll) -> None:
         """Compare with `known`, the pause on record before the service was called.
 
         Raises MergeQueueError, StoreError or LimitClosed.
@@ -100,7 +100,7 @@ class ObservePause:
             if pause.repository in repositories and await self.store.run(_post_end, pause, now):
                 self.wake()
 
-    async def _measure(self, known: PauseRecord, poll: Poll, state: QueueState) -> PauseRecord:
+    async def _measure(self, known: PauseRecord, poll: Poll, state: QueueAtPoll) -> PauseRecord:
         """Update who waits, how many do now, and how many did at the start, if due."""
         now = self.clock.now()
         before = known.queue

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 
 from bot.boards.board import WhyUnread
 from bot.boards.keeping import mark_boards, mark_unread
-from bot.doctor.diagnosis import Cause
+from bot.doctor.diagnosis import QueueCause
 from bot.doctor.examining import ExamineQueue
 from bot.doctor.texts.causes import cause_of
 from bot.feed.observe_pause import ObservePause
 from bot.feed.poll import Poll
-from bot.feed.poll_state import PollSchedule, QueueState, asked_to_wait, failure, level_of
+from bot.feed.poll_state import PollSchedule, QueueAtPoll, asked_to_wait, failure, level_of
 from bot.feed.polling import queue_due
 from bot.health.alert import AlertRules
 from bot.health.alerting import measure, store_alerts
@@ -130,7 +130,7 @@ class ObserveQueue:
             )
         self.wake()
 
-    async def _cause(self, poll: Poll, status: QueueStatus) -> Cause | None:
+    async def _cause(self, poll: Poll, status: QueueStatus) -> QueueCause | None:
         """Why nothing merges; None if nobody can tell.
 
         Raises MergeQueueError, StoreError or LimitClosed.
@@ -138,7 +138,7 @@ class ObserveQueue:
         snapshot = await queue_reading.complete(poll.repository, status, poll.pause, self.sources)
         return cause_of(await self.examine.of(snapshot))
 
-    async def _mark_boards(self, poll: Poll, state: QueueState) -> None:
+    async def _mark_boards(self, poll: Poll, state: QueueAtPoll) -> None:
         status = await poll.status()
         snapshot = await queue_reading.complete(poll.repository, status, poll.pause, self.sources)
         state.answered_at = snapshot.read_at
@@ -151,7 +151,7 @@ class ObserveQueue:
             self.wake()
 
     async def _failed(
-        self, name: RepositoryName, state: QueueState, began_at: datetime, error: MergeQueueError
+        self, name: RepositoryName, state: QueueAtPoll, began_at: datetime, error: MergeQueueError
     ) -> None:
         wait = state.failures.add(began_at, hint=asked_to_wait(error))
         now = self.sources.clock.now()

@@ -46,7 +46,7 @@ class PollRequests:
 
 
 @dataclass(frozen=True, slots=True)
-class StatusAnswer:
+class StatusRead:
     """The status of the queue, as the service answered."""
 
     status: QueueStatus
@@ -54,7 +54,7 @@ class StatusAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class PauseAnswer:
+class PauseRead:
     """The pause in force, as the service answered."""
 
     pause: Pause | None
@@ -70,15 +70,15 @@ class Poll:
     repository: RepositoryName
     requests: PollRequests
     revision: int = 0  #: of the repository, from before the first request
-    last_status: StatusAnswer | None = None  #: None until it is read
-    last_pause: PauseAnswer | None = None  #: None until it is read
+    last_status: StatusRead | None = None  #: None until it is read
+    last_pause: PauseRead | None = None  #: None until it is read
 
     async def status(self) -> QueueStatus:
         """The status. Raises MergeQueueError or LimitClosed."""
         if self.last_status is None or self._is_old(self.last_status.at):
             async with self.requests.next() as service:
                 status = await service.status(self.repository)
-            self.last_status = StatusAnswer(status, self._now)
+            self.last_status = StatusRead(status, self._now)
         return self.last_status.status
 
     async def pause(self) -> Pause | None:
@@ -86,7 +86,7 @@ class Poll:
         if self.last_pause is None or self._is_old(self.last_pause.at):
             async with self.requests.next() as service:
                 pause = await service.current_pause(self.repository)
-            self.last_pause = PauseAnswer(pause, self._now)
+            self.last_pause = PauseRead(pause, self._now)
         return self.last_pause.pause
 
     async def events(self, window: Window, types: Collection[str]) -> Sequence[EventRecord]:

@@ -23,7 +23,7 @@ STORED_EVERY = timedelta(seconds=15)
 
 
 @dataclass(slots=True)
-class QueueState:
+class QueueAtPoll:
     """The state of one repository's queue between polls."""
 
     interest: QueueInterest = field(default_factory=QueueInterest)
@@ -44,7 +44,7 @@ class PollSchedule:
 
     due_at: datetime
     state: "PollState | None" = None  #: None until the first poll, and after the lease was lost
-    queue: QueueState = field(default_factory=QueueState)
+    queue: QueueAtPoll = field(default_factory=QueueAtPoll)
     pause: PauseRecord | None = None  #: the one on record
     counts_merges: bool = False  #: a pause is in force, or ended a short while ago
     failures: Failures = field(default_factory=Failures)

@@ -62,7 +62,7 @@ def event_delivery(
 
 
 @dataclass(slots=True, eq=False)
-class Thread:
+class SubjectChanges:
     """A slice's changes to one subject."""
 
     subject: LiveSubject
@@ -91,7 +91,7 @@ class Threads:
         self.is_used = bool(with_threads)
         self.is_backlog = len(records) > BACKLOG
         self.channels_with_failures = subscribed_channels(with_threads, Topic.FAILURE)
-        self._threads: dict[str, Thread] = {}
+        self._threads: dict[str, SubjectChanges] = {}
         self._entries: dict[int, list[threads.QueueEntry]] = defaultdict(list)
         self._bisections: list[threads.Bisection] = []
         self._changed: dict[str, threads.QueueEntry | threads.Bisection] = {}
@@ -121,7 +121,7 @@ class Threads:
         for message in LiveMessages(self.transaction).of_all(kind, self.repository, keys):
             self._shown[message.subject.key].append(message)
 
-    def thread_of(self, record: EventRecord, kind: EventKind) -> Thread | None:
+    def thread_of(self, record: EventRecord, kind: EventKind) -> SubjectChanges | None:
         """The event's thread, begun by its first event; None without one."""
         if not self.is_used:
             return None
@@ -135,7 +135,7 @@ class Threads:
 
     def _of_subject(
         self, subject: type[_Subject], record: EventRecord, kind: EventKind, known: list[_Subject]
-    ) -> Thread:
+    ) -> SubjectChanges:
         found = subject.of(record, known)
         current = subject.begun(record) if found is None else found.after(record)
         thread = self._thread(current.kind, current.key, is_new=found is None)
@@ -151,7 +151,7 @@ class Threads:
         self._changed[current.key] = current
         return thread
 
-    def _continue(self, ended: threads.QueueEntry, thread: Thread) -> None:
+    def _continue(self, ended: threads.QueueEntry, thread: SubjectChanges) -> None:
         """Have messages of a queue entry show the next one, if people learned how it ended."""
         roots = self._roots_after(ended)
         if not roots:
@@ -201,15 +201,17 @@ class Threads:
         state = threads.state_of(found, kind_of)
         return state is not None and kind_of[state.event_id] is EventKind.FAILURE
 
-    def _thread(self, kind: LiveKind, key: str, *, is_new: bool) -> Thread:
+    def _thread(self, kind: LiveKind, key: str, *, is_new: bool) -> SubjectChanges:
         thread = self._threads.get(key)
         if thread is None:
             roots = {message.channel_id: message.message_id for message in self._shown[key]}
             subject = LiveSubject(kind, self.repository, key)
-            thread = self._threads[key] = Thread(subject, roots, is_new)
+            thread = self._threads[key] = SubjectChanges(subject, roots, is_new)
         return thread
 
-    def _change(self, thread: Thread, *, is_over: bool, kind: EventKind | None = None) -> None:
+    def _change(
+        self, thread: SubjectChanges, *, is_over: bool, kind: EventKind | None = None
+    ) -> None:
         if self.is_backlog and thread.is_new:
             return
         priority = Priority.FAILURE if kind is EventKind.FAILURE else Priority.REST
@@ -218,7 +220,7 @@ class Threads:
 
     def notify(
         self,
-        thread: Thread,
+        thread: SubjectChanges,
         record: EventRecord,
         kind: EventKind,
         channels: Collection[str],
@@ -379,7 +381,7 @@ class Subscribers:
         return self.storm.begin_messages(_besides_feeds(subscriptions))
 
     def _not_counted_in_storm(
-        self, kind: EventKind, thread: Thread | None, subscriptions: Sequence[Subscription]
+        self, kind: EventKind, thread: SubjectChanges | None, subscriptions: Sequence[Subscription]
     ) -> Sequence[Subscription]:
         """Those whose channel has no message about the storm, which counts the event."""
         if self.storm is None:
@@ -396,7 +398,7 @@ class Subscribers:
         self,
         record: EventRecord,
         kind: EventKind,
-        thread: Thread,
+        thread: SubjectChanges,
         subscriptions: Sequence[Subscription],
     ) -> Sequence[Subscription]:
         """Those without a pause card that counts the arrival; a feed gets its posts all the same.

@@ -336,7 +336,7 @@ def _add_listed(
         Freezes(transaction).save(advanced(freeze, position.origin))
 
 
-class Stored(NamedTuple):
+class StoreResult(NamedTuple):
     """What became of events that were to be stored."""
 
     are_all_new: bool
@@ -349,13 +349,13 @@ def _store(
     position: Position,
     records: Sequence[EventRecord],
     now: datetime,
-) -> Stored:
+) -> StoreResult:
     """Store events and the position behind them."""
     Leases(transaction).require(lease, now)
     added = Events(transaction).add_new(records)
     Positions(transaction).save(position)
     if added == len(records):
-        return Stored(are_all_new=True, duplicates=[])
+        return StoreResult(are_all_new=True, duplicates=[])
     subjects = {
         Subject(SubjectKind.EVENT, record.repository, record.event_id): record for record in records
     }
@@ -365,7 +365,7 @@ def _store(
         for subject, event in subjects.items()
         if content(stored[subject]) != content(event)
     ]
-    return Stored(are_all_new=False, duplicates=duplicates)
+    return StoreResult(are_all_new=False, duplicates=duplicates)
 
 
 class Finished(NamedTuple):

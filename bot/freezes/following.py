@@ -9,7 +9,7 @@ from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
 from bot.freezes.causes import act_of_freeze_event, finished_by_log, under_name
 from bot.freezes.freeze import Freeze, Stage, advanced
-from bot.freezes.matching import Evidence, observe, place
+from bot.freezes.matching import KnownBeside, observe, place
 from bot.freezes.requests import touch_freeze_requests
 from bot.freezes.rows import Freezes
 from bot.kernel.repository import RepositoryName
@@ -70,7 +70,7 @@ def see_freeze_event(
     act = finished_by_log(transaction, act_of_freeze_event(transaction, record))
     record = under_name(record, act)
     channels = {*channels, *_shown_to(act)}
-    evidence = Evidence(act.freezes if act is not None else None, listed)
+    evidence = KnownBeside(act.freezes if act is not None else None, listed)
 
     changed = [
         replace(placed, freeze=save(transaction, _in_shown_stage(placed.freeze, service_now), now))

@@ -15,7 +15,7 @@ from bot.blocks.controls import Repeat
 from bot.blocks.message import Message, View
 from bot.desk import end_questions
 from bot.desk.explain import sentence_of
-from bot.desk.registry import Accepted, Call, WrongField, field_checked, handles
+from bot.desk.registry import Accepted, Call, FormMistake, field_checked, handles
 from bot.freezes import actions as freeze_actions
 from bot.freezes.actions import MoveChoice, UnfreezeChoice
 from bot.freezes.calendar import CalendarEntry, EntryState, calendar as calendar_of
@@ -456,9 +456,9 @@ async def submit_move(call: Call, form: Interaction) -> Accepted:
     start = form.picked_time(freeze_actions.START_BLOCK)
     end = form.picked_end
     if start is None or start <= call.bot.clock.now():
-        raise WrongField(freeze_actions.START_BLOCK, calendar.PAST_START)
+        raise FormMistake(freeze_actions.START_BLOCK, calendar.PAST_START)
     if end is not None and end <= start:
-        raise WrongField(controls.END_AT_BLOCK, calendar.END_BEFORE_START)
+        raise FormMistake(controls.END_AT_BLOCK, calendar.END_BEFORE_START)
     drawn_for = None
     if form.carried.action == freeze_actions.FREEZE_MOVE:
         begins, *ends = map(datetime.fromisoformat, form.carried.seen.split())

@@ -104,7 +104,7 @@ def _times(terms: FreezeAttributes) -> list[datetime | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class KnownBeside:
     """What is known beside an event, which carries the terms of its freeze and no id."""
 
     #: the ids of the freezes that the act through the bot behind the event was about, if any
@@ -129,7 +129,7 @@ class Evidence:
         return freeze_with(freeze.freeze_id, self.listed or ())
 
 
-NO_EVIDENCE = Evidence()
+NO_EVIDENCE = KnownBeside()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def changes(event: EventRecord, freeze: Freeze) -> bool:
 
 
 def place(
-    known: Sequence[Freeze], event: EventRecord, evidence: Evidence = NO_EVIDENCE
+    known: Sequence[Freeze], event: EventRecord, evidence: KnownBeside = NO_EVIDENCE
 ) -> list[Placed]:
     """The freezes that the event makes or changes; none if it carries no terms.
 
@@ -178,7 +178,7 @@ def place(
 
 
 def _created(
-    event: EventRecord, terms: FreezeAttributes, known: Sequence[Freeze], evidence: Evidence
+    event: EventRecord, terms: FreezeAttributes, known: Sequence[Freeze], evidence: KnownBeside
 ) -> Placed:
     later = _later(event, known, terms)
     if later is not None:
@@ -194,7 +194,7 @@ def _created(
 
 
 def _deleted(
-    event: EventRecord, terms: FreezeAttributes, known: Sequence[Freeze], evidence: Evidence
+    event: EventRecord, terms: FreezeAttributes, known: Sequence[Freeze], evidence: KnownBeside
 ) -> Placed:
     found = _meant(known, terms, evidence.is_acted_on, evidence.is_gone)
     if found is None:
@@ -203,7 +203,7 @@ def _deleted(
 
 
 def _updated(
-    event: EventRecord, terms: FreezeAttributes, known: Sequence[Freeze], evidence: Evidence
+    event: EventRecord, terms: FreezeAttributes, known: Sequence[Freeze], evidence: KnownBeside
 ) -> list[Placed]:
     replaced = event.details.freeze_before
     found = _meant(known, replaced, evidence.is_acted_on, evidence.has_changed)

@@ -20,21 +20,21 @@ FREEZE_LOG_PAGES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FreezesRead:
     """The service's freezes of a repository."""
 
     freezes: Sequence[Freeze]
     served_at: datetime | None = None  #: the service's own time
 
 
-async def listed_freezes(merge_queue: MergeQueue, repository: RepositoryName) -> Reading:
+async def listed_freezes(merge_queue: MergeQueue, repository: RepositoryName) -> FreezesRead:
     """Those in force and to come, by the service's list; raises MergeQueueError."""
     answer = await merge_queue.freezes(repository)
     freezes = [
         Freeze(repository, listed.id, listed, None, excluded=listed.excluded)
         for listed in answer.freezes
     ]
-    return Reading(freezes, answer.served_at)
+    return FreezesRead(freezes, answer.served_at)
 
 
 async def freeze_events(

@@ -28,7 +28,7 @@ from bot.pauses.group_pauses import group_act_of
 from bot.pauses.group_result import result_of
 from bot.pauses.group_work import GroupWork, Report, SinceThen, ignore_progress, on_each
 from bot.pauses.history import know_pause
-from bot.pauses.known import ActState, Shown
+from bot.pauses.known import ActCertainty, Shown
 from bot.pauses.observe import act_that_made
 from bot.pauses.pause import PauseRecord
 from bot.pauses.pausing import PauseQueue
@@ -295,7 +295,7 @@ def _left_alone(
     if made is None:
         stored = load_stored(transaction, known.repository, min(now, pause.paused_at))
         part = act_that_made(stored.known, Shown(pause.reason, pause.paused_at))
-        is_lost = part is not None and part.state is ActState.OPEN
+        is_lost = part is not None and part.state is ActCertainty.OPEN
         if part is not None and is_lost and stored.acts[part.act_id].group.name == act.group:
             made_by = part.actor
     if made_by is not None and act.asked.only_own and made_by.user_id != act.actor.user_id:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.acts.confirmation import Request
+from bot.acts.confirmation import ConfirmationRequest
 from bot.acts.reason import REASON_LIMIT
 from bot.acts.record import Action, AuditRecord
 from bot.acts.request_state import RequestState
@@ -124,7 +124,7 @@ _ANSWERED: Mapping[RequestState, str] = {
 }
 
 
-def request(request: Request) -> Message:
+def request(request: ConfirmationRequest) -> Message:
     """Open, it mentions those who may confirm; else it says how it ended, without a button."""
     if request.asked[0].is_proposal:
         return _proposal(request)
@@ -149,7 +149,7 @@ def left_out(unread: Sequence[RepositoryName], why: str) -> Message:
     )
 
 
-def _ended(request: Request, sentence: str) -> Message:
+def _ended(request: ConfirmationRequest, sentence: str) -> Message:
     """What became of it, and of the repositories of which something else became."""
     is_done = request.state is RequestState.CONFIRMED
     icon = ":white_check_mark:" if is_done else ":heavy_minus_sign:"
@@ -167,7 +167,7 @@ _BECAME_OF_OTHERS: Mapping[RequestState, str] = {
 }
 
 
-def _others(request: Request) -> list[Block]:
+def _others(request: ConfirmationRequest) -> list[Block]:
     """What became of repositories that are not in the state of the whole."""
     said: list[str] = []
     for state, sentence in _BECAME_OF_OTHERS.items():
@@ -177,7 +177,7 @@ def _others(request: Request) -> list[Block]:
     return [blocks.context(*said)] if said else []
 
 
-def _proposal(request: Request) -> Message:
+def _proposal(request: ConfirmationRequest) -> Message:
     """What a machine proposes, with its reason as it gave it, or what became of that."""
     first = request.asked[0]
     if request.state is not RequestState.OPEN:
@@ -188,13 +188,13 @@ def _proposal(request: Request) -> Message:
     return blocks.coloured(Colour.YELLOW, shown)
 
 
-def _answered(request: Request) -> str:
+def _answered(request: ConfirmationRequest) -> str:
     if request.state is RequestState.CONFIRMED and request.first is not None:
         return "*{first} and {by} approved it.*"
     return _ANSWERED[request.state]
 
 
-def _who_can_approve(request: Request) -> str:
+def _who_can_approve(request: ConfirmationRequest) -> str:
     who = _mentions(request.asked)
     if who:
         return f"{who} can approve."
@@ -205,7 +205,7 @@ def _who_can_approve(request: Request) -> str:
     return "Any full member can approve."
 
 
-def waiting(request: Request) -> list[Block]:
+def waiting(request: ConfirmationRequest) -> list[Block]:
     """An open proposal, what somebody has to know before they answer it, and the buttons."""
     first = request.asked[0]
     value = str(first.record_id)
@@ -225,7 +225,7 @@ def waiting(request: Request) -> list[Block]:
     ]
 
 
-def _approved_by_one(request: Request) -> list[Block]:
+def _approved_by_one(request: ConfirmationRequest) -> list[Block]:
     """That the proposal takes two people, once the first of them has approved it."""
     if request.first is None:
         return []
@@ -233,7 +233,7 @@ def _approved_by_one(request: Request) -> list[Block]:
     return [blocks.section(_said(sentence, request))]
 
 
-def _proposed_facts(request: Request) -> list[tuple[str, str]]:
+def _proposed_facts(request: ConfirmationRequest) -> list[tuple[str, str]]:
     first = request.asked[0]
     paused_because = first.previous.reason if request.group is None else None
     return [
@@ -265,7 +265,7 @@ def _end(proposal: AuditRecord) -> str:
     return local_time(proposal.resumes_at) if proposal.resumes_at is not None else ""
 
 
-def _open(request: Request, sentences: Sentences) -> Message:
+def _open(request: ConfirmationRequest, sentences: Sentences) -> Message:
     first = request.asked[0]
     who = _mentions(request.asked)
     asker = quote(first.actor.name, NAME_LIMIT)
@@ -287,7 +287,7 @@ def _open(request: Request, sentences: Sentences) -> Message:
     return blocks.coloured(Colour.YELLOW, asked)
 
 
-def _said(sentence: str, request: Request) -> str:
+def _said(sentence: str, request: ConfirmationRequest) -> str:
     first = request.asked[0]
     where = escape(first.repository)
     if request.group is not None:
@@ -315,7 +315,7 @@ def _mentions(asked: Sequence[AuditRecord]) -> str:
     return listed(said, most=MENTIONED)
 
 
-def _button(request: Request) -> blocks.Element:
+def _button(request: ConfirmationRequest) -> blocks.Element:
     """Does the same as the first person asked for."""
     first = request.asked[0]
     group = request.group

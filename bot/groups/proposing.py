@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from bot.acts.approval import Approval, ApprovalRules
 from bot.acts.asked import Asked
-from bot.acts.confirmation import Request, open_until
+from bot.acts.confirmation import ConfirmationRequest, open_until
 from bot.acts.errors import (
     NobodyToApprove,
     OwnProposal,
@@ -225,7 +225,9 @@ class ProposeActs:
                     raise ProposalClosed(proposal.actor.name, RequestState.UNDER_WAY, None)
             yield await self.acts.store.read(_open_parts, proposal, self.acts.clock.now())
 
-    async def answerable(self, people: Sequence[Actor]) -> Mapping[str, Sequence[Request]]:
+    async def answerable(
+        self, people: Sequence[Actor]
+    ) -> Mapping[str, Sequence[ConfirmationRequest]]:
         """By a person's id, the open proposals that they may answer, oldest first.
 
         Each answer asks again. Raises StoreError.
@@ -238,7 +240,7 @@ class ProposeActs:
             for person in people
         }
 
-    async def _may_answer(self, person: Actor, request: Request) -> bool:
+    async def _may_answer(self, person: Actor, request: ConfirmationRequest) -> bool:
         repositories = self.acts.check.configured.repositories
         right = RIGHT_OF_ACTION[request.asked[0].action]
         for part in request.asked:
@@ -248,12 +250,12 @@ class ProposeActs:
                 return False
         return not _waits_for_others(person, request)
 
-    async def find(self, machine: str, request: str) -> Request | None:
+    async def find(self, machine: str, request: str) -> ConfirmationRequest | None:
         """The machine's proposal by its request, and what became of it; None if it is none."""
         return await self.acts.store.read(_find, machine, request, self.acts.clock.now())
 
 
-def _waits_for_others(person: Actor, request: Request) -> bool:
+def _waits_for_others(person: Actor, request: ConfirmationRequest) -> bool:
     """Whether the person has approved all that is open, and it takes a second one."""
     still_open = [
         outcome.first for outcome in request.outcomes if outcome.state is RequestState.OPEN
@@ -356,19 +358,23 @@ def _open_parts(
     return unanswered
 
 
-def _find(transaction: Transaction, machine: str, request: str, now: datetime) -> Request | None:
+def _find(
+    transaction: Transaction, machine: str, request: str, now: datetime
+) -> ConfirmationRequest | None:
     parts = Proposals(transaction).of_request(request)
     if not parts or parts[0].actor.user_id != machine:
         return None
     return _read(transaction, parts, now)
 
 
-def _open_requests(transaction: Transaction, now: datetime) -> Sequence[Request]:
+def _open_requests(transaction: Transaction, now: datetime) -> Sequence[ConfirmationRequest]:
     found = [_read(transaction, parts, now) for parts in Proposals(transaction).open_now(now)]
     return [request for request in found if request and request.state is RequestState.OPEN]
 
 
-def _read(transaction: Transaction, parts: Sequence[AuditRecord], now: datetime) -> Request | None:
+def _read(
+    transaction: Transaction, parts: Sequence[AuditRecord], now: datetime
+) -> ConfirmationRequest | None:
     """The request with those parts, which has expired once its time is over."""
     found = read_request(transaction, shown_request(parts[0]), state_of_request)
     if found is not None and open_until(parts[0]) <= now:

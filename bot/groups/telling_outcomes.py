@@ -30,7 +30,7 @@ from bot.merge_queue.position import still_queued
 from bot.pauses.group_pauses import notify_together, subject_of, with_recorded
 from bot.pauses.group_work import EndCutShort
 from bot.pauses.known import same_reason
-from bot.pauses.outcomes import Outcome
+from bot.pauses.outcomes import ActOutcome
 from bot.pauses.readings import PauseReading
 from bot.pauses.requests import touch_proposal
 from bot.pauses.rows import Pauses
@@ -287,12 +287,12 @@ def end_known(records: Sequence[AuditRecord]) -> AuditRecord | None:
     return latest_first[0] if latest_first else None
 
 
-def known_outcome(transaction: Transaction, request: Unanswered) -> Outcome:
+def known_outcome(transaction: Transaction, request: Unanswered) -> ActOutcome:
     act = end_known(Audit(transaction).of_request(request.request))
     if act is None:
-        return Outcome(request, None, None)
+        return ActOutcome(request, None, None)
     pauses = Pauses(transaction).open([act.repository])
-    return Outcome(request, act, pauses[0] if pauses else None)
+    return ActOutcome(request, act, pauses[0] if pauses else None)
 
 
 def _end_done(

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from bot.doctor.diagnosis import Cause
+from bot.doctor.diagnosis import QueueCause
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind
 from bot.merge_queue.event_records import EventRecord
@@ -43,7 +43,7 @@ class AlertRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Measurement:
     """One measured value, and where it was measured."""
 
     value: int = 0
@@ -64,12 +64,12 @@ class Alert:
     batch: str | None = None
     ended_at: datetime | None = None  #: None while it lasts
     mention: str | None = None  #: the user group to mention, if any
-    cause: Cause | None = None  #: why nothing merges, as it shows now; None if nobody can tell
+    cause: QueueCause | None = None  #: why nothing merges, as it shows now; None if nobody can tell
     alert_id: int = 0  #: assigned by the store, 0 before
 
 
 def changes(
-    readings: Mapping[AlertKind, Reading],
+    readings: Mapping[AlertKind, Measurement],
     active: Iterable[Alert],
     thresholds: Mapping[AlertKind, int],
     repository: RepositoryName,
@@ -159,35 +159,35 @@ def streak_after(
 
 def readings(
     status: QueueStatus, streak: FailureStreak, pauses: Sequence[PauseRecord], now: datetime
-) -> Mapping[AlertKind, Reading]:
+) -> Mapping[AlertKind, Measurement]:
     """The available measurements. Time during `pauses` doesn't count.
 
     A pull request that somebody keeps back says nothing about the queue, so it gives no reading.
     """
     live = status.live
-    heads: list[Reading] = []
+    heads: list[Measurement] = []
     for head in _heads(status, live):
         waited = _seconds(head.queued_at, pauses, now)
-        heads.append(Reading(waited, head.number))
-    checked: list[Reading] = []
+        heads.append(Measurement(waited, head.number))
+    checked: list[Measurement] = []
     for batch in live:
         for run in _checked(batch):
             lasted = _seconds(run.started_at, pauses, now)
             members = run.batch.members
             first = members[0].number if members else None
-            checked.append(Reading(lasted, first, batch.name))
+            checked.append(Measurement(lasted, first, batch.name))
     found = {
         AlertKind.BATCH: _largest(checked),
-        AlertKind.DEPTH: Reading(len(status.queued)),
-        AlertKind.FAILURES: Reading(streak.failures, streak.pull_request),
+        AlertKind.DEPTH: Measurement(len(status.queued)),
+        AlertKind.FAILURES: Measurement(streak.failures, streak.pull_request),
     }
     if heads or not status.queued:
         found[AlertKind.HEAD] = _largest(heads)
     return found
 
 
-def _largest(readings: Sequence[Reading]) -> Reading:
-    return max(readings, key=lambda reading: reading.value, default=Reading())
+def _largest(readings: Sequence[Measurement]) -> Measurement:
+    return max(readings, key=lambda reading: reading.value, default=Measurement())
 
 
 class _Run(NamedTuple):

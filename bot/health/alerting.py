@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
-from bot.doctor.diagnosis import Cause
-from bot.health.alert import Alert, AlertKind, AlertRules, Reading, changes, readings
+from bot.doctor.diagnosis import QueueCause
+from bot.health.alert import Alert, AlertKind, AlertRules, Measurement, changes, readings
 from bot.health.cause import (
     DETECTED,
     EXAMINED_AFTER,
@@ -32,7 +32,7 @@ class QueueHealth:
     """What is measured of a queue, and the alerts that are active."""
 
     repository: RepositoryName
-    measured: Mapping[AlertKind, Reading]
+    measured: Mapping[AlertKind, Measurement]
     active: Sequence[Alert]
     is_paused: bool
     at: datetime
@@ -45,7 +45,7 @@ class QueueHealth:
             return True
         if AlertKind.CAUSE not in rules.thresholds:
             return False
-        head = self.measured.get(AlertKind.HEAD, Reading())
+        head = self.measured.get(AlertKind.HEAD, Measurement())
         has_waited = timedelta(seconds=head.value) > EXAMINED_AFTER
         has_failed = self.measured[AlertKind.FAILURES].value >= EXAMINED_FAILURES
         return has_waited or has_failed or watch.found is not None
@@ -53,7 +53,7 @@ class QueueHealth:
     def changes(self, rules: AlertRules, watch: CauseWatch) -> Sequence[Alert]:
         """The alerts that begin and end."""
         lasted = watch.lasted(DETECTED, self.at)
-        found = {AlertKind.CAUSE: Reading(int(lasted.total_seconds()))}
+        found = {AlertKind.CAUSE: Measurement(int(lasted.total_seconds()))}
         measured = {**self.measured, **found}
         return changes(
             measured,
@@ -64,7 +64,7 @@ class QueueHealth:
             is_paused=self.is_paused,
         )
 
-    def is_told(self, cause: Cause | None) -> bool:
+    def is_told(self, cause: QueueCause | None) -> bool:
         """Whether the active alerts show this cause in these words."""
         return all(alert.cause == cause for alert in self.active)
 
@@ -106,7 +106,9 @@ def store_alerts(
             _show(transaction, alert, watch.cause, health.at)
 
 
-def _begin(transaction: Transaction, rules: AlertRules, alert: Alert, cause: Cause | None) -> None:
+def _begin(
+    transaction: Transaction, rules: AlertRules, alert: Alert, cause: QueueCause | None
+) -> None:
     begun = replace(alert, mention=rules.mention, cause=cause)
     alert_id = Alerts(transaction).begin(begun)
     if alert_id is None:
@@ -133,7 +135,7 @@ def _end(transaction: Transaction, alert: Alert, now: datetime, *, is_told: bool
         enqueue_urgent(transaction, about, channels, now, identity=_identity(alert))
 
 
-def _show(transaction: Transaction, alert: Alert, cause: Cause | None, now: datetime) -> None:
+def _show(transaction: Transaction, alert: Alert, cause: QueueCause | None, now: datetime) -> None:
     """Have the messages edited; their threads get a line for a verdict that is new to them."""
     if not Alerts(transaction).show(alert.alert_id, cause):
         return
@@ -149,7 +151,7 @@ def _show(transaction: Transaction, alert: Alert, cause: Cause | None, now: date
         reply(transaction, about, messages.of(subject), now, identity=identity)
 
 
-def _told(alert: Alert, cause: Cause, now: datetime) -> ToldCause:
+def _told(alert: Alert, cause: QueueCause, now: datetime) -> ToldCause:
     return ToldCause(alert.alert_id, alert.repository, cause.verdict, cause.said, now)
 
 

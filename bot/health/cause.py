@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.doctor.diagnosis import Cause, Verdict
+from bot.doctor.diagnosis import QueueCause, QueueVerdict
 from bot.kernel.repository import RepositoryName
 
 EXAMINED_EVERY = timedelta(minutes=2)
@@ -18,12 +18,12 @@ EXAMINED_FAILURES = 3
 
 DETECTED = frozenset(
     {
-        Verdict.SAME_CHECK,
-        Verdict.COMES_BACK,
-        Verdict.HELD,
-        Verdict.NEVER_START,
-        Verdict.DONE,
-        Verdict.RESTARTED,
+        QueueVerdict.SAME_CHECK,
+        QueueVerdict.COMES_BACK,
+        QueueVerdict.HELD,
+        QueueVerdict.NEVER_START,
+        QueueVerdict.DONE,
+        QueueVerdict.RESTARTED,
     }
 )
 """The causes that begin an alert by themselves. Many different failures have a message already."""
@@ -35,7 +35,7 @@ class ToldCause:
 
     alert_id: int
     repository: RepositoryName
-    verdict: Verdict
+    verdict: QueueVerdict
     said: str
     found_at: datetime
     cause_id: int = 0  #: assigned by the store, 0 before
@@ -49,23 +49,23 @@ class CauseWatch:
     counts. So a verdict that flaps changes nothing.
     """
 
-    cause: Cause | None = None  #: the one that counts
+    cause: QueueCause | None = None  #: the one that counts
     since: datetime | None = None  #: since when one has been there without a break
-    found: Cause | None = None  #: by the last examination
+    found: QueueCause | None = None  #: by the last examination
     examined_at: datetime | None = None
 
     def is_due(self, now: datetime) -> bool:
         at = self.examined_at
         return at is None or not timedelta() <= now - at < EXAMINED_EVERY
 
-    def begin_with(self, cause: Cause | None, since: datetime, now: datetime) -> None:
+    def begin_with(self, cause: QueueCause | None, since: datetime, now: datetime) -> None:
         """Continue from what an alert shows, or begin one with what was just found."""
         self.cause = cause
         self.found = cause
         self.since = since if cause is not None else None
         self.examined_at = now
 
-    def add(self, found: Cause | None, now: datetime) -> None:
+    def add(self, found: QueueCause | None, now: datetime) -> None:
         """The outcome of another examination."""
         is_second_without = not _is_same(self.found, self.cause)
         if _is_same(found, self.cause) or is_second_without:
@@ -75,14 +75,14 @@ class CauseWatch:
         self.found = found
         self.examined_at = now
 
-    def lasted(self, verdicts: Collection[Verdict], now: datetime) -> timedelta:
+    def lasted(self, verdicts: Collection[QueueVerdict], now: datetime) -> timedelta:
         """For how long a cause has counted, if it is one of these."""
         if self.cause is None or self.since is None or self.cause.verdict not in verdicts:
             return timedelta()
         return max(now - self.since, timedelta())
 
 
-def _is_same(found: Cause | None, known: Cause | None) -> bool:
+def _is_same(found: QueueCause | None, known: QueueCause | None) -> bool:
     """Whether both have the same verdict, or neither names one."""
     if found is None or known is None:
         return found is known

@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import select
 from typing_extensions import override
 
-from bot.doctor.diagnosis import Cause
+from bot.doctor.diagnosis import QueueCause
 from bot.health.alert import Alert, FailureStreak
 from bot.health.cause import ToldCause
 from bot.health.tables import ALERT_LASTS, alert_causes, alerts, failures_in_a_row
@@ -36,9 +36,9 @@ class Alerts(Numbered[Alert]):
 
     @override
     def _read(self, row: ResultRow) -> Alert:
-        cause: Cause | None = None
+        cause: QueueCause | None = None
         if row.verdict is not None:
-            cause = Cause(row.verdict, row.cause, row.evidence)
+            cause = QueueCause(row.verdict, row.cause, row.evidence)
         return from_row(Alert, row, cause=cause)
 
     def begin(self, alert: Alert) -> int | None:
@@ -51,7 +51,7 @@ class Alerts(Numbered[Alert]):
         """End an alert; False if it had ended already."""
         return self._change(alerts, alerts.c.alert_id == alert_id, ALERT_LASTS, ended_at=at) > 0
 
-    def show(self, alert_id: int, cause: Cause | None) -> bool:
+    def show(self, alert_id: int, cause: QueueCause | None) -> bool:
         """Store what an active alert shows as its cause; False if it has ended."""
         this = alerts.c.alert_id == alert_id
         return self._change(alerts, this, ALERT_LASTS, **_columns_of(cause)) > 0
@@ -78,7 +78,7 @@ class Alerts(Numbered[Alert]):
         self._remove(failures_in_a_row, failures_in_a_row.c.repository.in_(sorted(names)))
 
 
-def _columns_of(cause: Cause | None) -> dict[str, object]:
+def _columns_of(cause: QueueCause | None) -> dict[str, object]:
     if cause is None:
         return {"verdict": None, "cause": None, "evidence": None}
     return {"verdict": cause.verdict, "cause": cause.said, "evidence": cause.evidence}

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import QueueVerdict
 from bot.health.alert import AlertKind
 from bot.health.outage import OutageCause
 from bot.kernel.repository import RepositoryName
@@ -41,7 +41,7 @@ alerts = table(
     *required(sa.BigInteger, "value", "threshold"),
     *optional(sa.BigInteger, "pull_request"),
     *optional(OutsideText, "batch", "cause", "evidence"),
-    *optional(as_text(Verdict), "verdict"),
+    *optional(as_text(QueueVerdict), "verdict"),
     *optional(sa.Text, "mention"),
     sa.Index(None, "ended_at"),
 )
@@ -57,7 +57,7 @@ alert_causes = table(
     row_number("cause_id"),
     *required(sa.BigInteger, "alert_id"),
     *required(Repository, "repository"),
-    *required(as_text(Verdict), "verdict"),
+    *required(as_text(QueueVerdict), "verdict"),
     *required(OutsideText, "said"),
     *required(UtcTime, "found_at"),
     sa.UniqueConstraint("alert_id", "verdict"),

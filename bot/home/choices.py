@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Generic, NamedTuple, Self, TypeVar
 
-from bot.acts.confirmation import Request
+from bot.acts.confirmation import ConfirmationRequest
 from bot.acts.permission import Right
 from bot.channels.subscription import ListedSubscription
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import QueueVerdict
 from bot.freezes.calendar import CalendarEntry
 from bot.health.outage import Outage, SlackOutage
 from bot.kernel.metrics import OutboxSummary
@@ -53,7 +53,7 @@ class OwnPullRequest(NamedTuple):
 class QueueHeadline:
     """What keeps a queue from merging, in the words of `why`."""
 
-    verdict: Verdict
+    verdict: QueueVerdict
     words: str  #: safe to show
 
 
@@ -61,7 +61,7 @@ Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning(Generic[Entry]):
+class FirstEntries(Generic[Entry]):
     """The first entries of a list, of which the tab shows no more."""
 
     entries: Sequence[Entry] = ()
@@ -90,12 +90,12 @@ class HomeState:
     first: int  #: the index of the first of `queues` among all `total`
     total: int
     polled: Mapping[RepositoryName, datetime]
-    subscriptions: Beginning[ListedSubscription]
+    subscriptions: FirstEntries[ListedSubscription]
     health: BotHealth
     read_at: datetime
     timed: Sequence[PauseRecord] = ()
     others: Sequence[ReadQueue] = ()  #: queues that were read but don't fit on this page
-    calendar: Beginning[CalendarEntry] = Beginning()
+    calendar: FirstEntries[CalendarEntry] = FirstEntries()
     offers_freezes: bool = False  #: whether the service can be asked to freeze queues
     #: of those of `queues` that something keeps from merging
     headlines: Mapping[RepositoryName, QueueHeadline] = field(default_factory=dict)
@@ -169,7 +169,9 @@ class Viewer:
     rights: frozenset[Right]
     person: AboutPerson
     muted: frozenset[MutablePullRequest] = frozenset()
-    proposals: Sequence[Request] = ()  #: of machines, that wait for an answer they may give
+    proposals: Sequence[
+        ConfirmationRequest
+    ] = ()  #: of machines, that wait for an answer they may give
 
 
 def _timeless(queue: ReadQueue) -> ReadQueue:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.acts.confirmation import Request
+from bot.acts.confirmation import ConfirmationRequest
 from bot.acts.permission import Right
 from bot.channels.rows import Subscriptions
-from bot.doctor.diagnosis import Diagnosis, Verdict
+from bot.doctor.diagnosis import Diagnosis, QueueVerdict
 from bot.doctor.examining import ExamineQueue
 from bot.doctor.texts.causes import headline
 from bot.freezes.calendar import CalendarEntry
@@ -16,9 +16,9 @@ from bot.freezes.rows import Freezes
 from bot.health.outage_rows import Outages, SlackOutages
 from bot.home.about import about_people
 from bot.home.choices import (
-    Beginning,
     BotHealth,
     CalendarPage,
+    FirstEntries,
     HomeState,
     QueueHeadline,
     SubscriptionsState,
@@ -46,7 +46,13 @@ READ_BESIDES = 10
 """Queues to read because pull requests of the viewer were seen there."""
 
 NOT_SAID = frozenset(
-    {Verdict.PAUSED, Verdict.FROZEN, Verdict.EMPTY, Verdict.NORMAL, Verdict.UNKNOWN}
+    {
+        QueueVerdict.PAUSED,
+        QueueVerdict.FROZEN,
+        QueueVerdict.EMPTY,
+        QueueVerdict.NORMAL,
+        QueueVerdict.UNKNOWN,
+    }
 )
 """What the state of the queue says already."""
 
@@ -125,7 +131,7 @@ async def home_state(
             first=first,
             total=len(repositories),
             polled={name: poll.polled_at for name, poll in polls.items()},
-            subscriptions=Beginning(
+            subscriptions=FirstEntries(
                 Subscriptions(transaction).listed(0, SUBSCRIPTIONS_SHOWN),
                 Subscriptions(transaction).count_listed(),
             ),
@@ -137,7 +143,7 @@ async def home_state(
             read_at=sources.clock.now(),
             timed=timed(Pauses(transaction).open(repositories)),
             others=[queue for queue in read if queue not in shown],
-            calendar=Beginning(calendar[:CALENDAR_SHOWN], len(calendar)),
+            calendar=FirstEntries(calendar[:CALENDAR_SHOWN], len(calendar)),
             offers_freezes=ServiceFeatures(transaction).offers(ServiceFeature.FREEZES),
             headlines=headlines,
             outlooks=outlooks,
@@ -192,7 +198,7 @@ def _keeps_from_merging(diagnosis: Diagnosis) -> bool:
 
 def _is_riddle(diagnosis: Diagnosis) -> bool:
     """Whether nothing has merged for longer than usual, and nobody can tell why."""
-    return diagnosis.first.verdict is Verdict.UNKNOWN and diagnosis.is_stalled
+    return diagnosis.first.verdict is QueueVerdict.UNKNOWN and diagnosis.is_stalled
 
 
 async def subscriptions_state(sources: Sources, first: int = 0) -> SubscriptionsState:
@@ -236,7 +242,7 @@ async def calendar_page(
 
 async def viewers(
     rights: Mapping[str, frozenset[Right]],
-    proposals: Mapping[str, Sequence[Request]],
+    proposals: Mapping[str, Sequence[ConfirmationRequest]],
     sources: Sources,
 ) -> Mapping[str, Viewer]:
     """The personal part for each viewer, by user id."""

@@ -73,7 +73,7 @@ _OF_FREEZES = (SubjectKind.FREEZE_ANNOUNCED, SubjectKind.FREEZE_BEGUN, SubjectKi
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class ExplainedPost:
     """One delivery, the summary that covers it, and its message if that is edited later."""
 
     delivery: Delivery | None
@@ -97,12 +97,12 @@ class EventAccount:
     record: EventRecord
     kind: EventKind
     is_routed: bool  #: it was decided who gets it
-    posts: Sequence[Post]
+    posts: Sequence[ExplainedPost]
     unposted: Sequence[Unposted]
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class EventHistory:
     """Events of one repository, all of one pull request or a single one."""
 
     repository: RepositoryName
@@ -113,7 +113,7 @@ class Account:
     subscriptions: Sequence[Subscription]  #: as they are now
     #: the acts that changed them since the first event, without any the last ones
     changes: Sequence[AuditRecord]
-    messages: Sequence[Post]  #: those that are edited as these events happen
+    messages: Sequence[ExplainedPost]  #: those that are edited as these events happen
     events: Sequence[EventAccount]
     #: which process reads the log, posts and edits, by the name of its lease
     holders: Mapping[str, Lease]
@@ -123,10 +123,10 @@ class Account:
 class MessageAccount:
     """One message: its delivery, what it shows if it is edited, and what it is about."""
 
-    post: Post
+    post: ExplainedPost
     others: int  #: how many other subjects it is about, as a summary
     acts: Sequence[AuditRecord]  #: those that it tells of
-    about: Sequence[Account]  #: the events that it tells of
+    about: Sequence[EventHistory]  #: the events that it tells of
 
 
 def of_message(transaction: Transaction, channel_id: str, message_ts: str) -> MessageAccount | None:
@@ -139,7 +139,7 @@ def of_message(transaction: Transaction, channel_id: str, message_ts: str) -> Me
         posts = _posts_of(transaction, [shown])
         return _of_post(transaction, posts[0])
     delivery = Outbox(transaction).at(channel_id, message_ts)
-    return _of_post(transaction, Post(delivery)) if delivery is not None else None
+    return _of_post(transaction, ExplainedPost(delivery)) if delivery is not None else None
 
 
 def of_delivery(transaction: Transaction, delivery_id: str) -> MessageAccount | None:
@@ -152,14 +152,14 @@ def of_delivery(transaction: Transaction, delivery_id: str) -> MessageAccount | 
         number = delivery.subject.subject_id
         message = LiveMessages(transaction).get([number]).get(number)
     summary = Outbox(transaction).summary_of(delivery)
-    return _of_post(transaction, Post(delivery, message, summary))
+    return _of_post(transaction, ExplainedPost(delivery, message, summary))
 
 
-def _of_post(transaction: Transaction, post: Post) -> MessageAccount:
+def _of_post(transaction: Transaction, post: ExplainedPost) -> MessageAccount:
     delivery = post.delivery
     message = post.message
     others = delivery.summarizes if delivery is not None else 0
-    about: Sequence[Account] = ()
+    about: Sequence[EventHistory] = ()
     acts: Sequence[AuditRecord] = ()
     if message is not None:
         about = _shown_by(transaction, message.subject)
@@ -173,7 +173,7 @@ def _of_post(transaction: Transaction, post: Post) -> MessageAccount:
 class _Told(NamedTuple):
     """What a message tells of."""
 
-    about: Sequence[Account] = ()
+    about: Sequence[EventHistory] = ()
     acts: Sequence[AuditRecord] = ()
 
 
@@ -213,7 +213,7 @@ def _acts_of_pause(transaction: Transaction, pause_id: int) -> Sequence[AuditRec
     return [act for act in acts if act.action in _CHANGE_PAUSES]
 
 
-def _shown_by(transaction: Transaction, subject: LiveSubject) -> Sequence[Account]:
+def _shown_by(transaction: Transaction, subject: LiveSubject) -> Sequence[EventHistory]:
     if subject.kind is LiveKind.ENTRY:
         entry = QueueEntries(transaction).one(subject.repository, subject.key)
         if entry is not None:
@@ -233,7 +233,9 @@ def _shown_by(transaction: Transaction, subject: LiveSubject) -> Sequence[Accoun
     return [account] if account is not None else []
 
 
-def of_event(transaction: Transaction, repository: RepositoryName, event_id: int) -> Account | None:
+def of_event(
+    transaction: Transaction, repository: RepositoryName, event_id: int
+) -> EventHistory | None:
     """None if no such event is stored."""
     about = Subject(SubjectKind.EVENT, repository, event_id)
     record = events_about(transaction, [about]).get(about)
@@ -245,7 +247,9 @@ def of_event(transaction: Transaction, repository: RepositoryName, event_id: int
     return _account(transaction, repository, record.pull_request, [record], around)
 
 
-def of_pull_request(transaction: Transaction, repository: RepositoryName, number: int) -> Account:
+def of_pull_request(
+    transaction: Transaction, repository: RepositoryName, number: int
+) -> EventHistory:
     """The newest EXPLAINED events of it; without any, why there are none."""
     around = _events_of(transaction, repository, number)
     return _account(transaction, repository, number, around[-EXPLAINED:], around)
@@ -265,7 +269,7 @@ def _account(
     number: int | None,
     records: Sequence[EventRecord],
     around: Sequence[EventRecord],
-) -> Account:
+) -> EventHistory:
     messages = _messages(transaction, repository, number, around)
     known = PullRequests(transaction).get(repository, [number] if number is not None else [])
     seen = known.get(number) if number is not None else None
@@ -275,7 +279,7 @@ def _account(
     if not records:
         changes = changes[-LAST_CHANGES:]
     leases = [POLL_LEASE, POST_LEASE, EDIT_LEASE]
-    return Account(
+    return EventHistory(
         repository,
         number,
         seen,
@@ -298,7 +302,7 @@ def _messages(
     repository: RepositoryName,
     number: int | None,
     around: Sequence[EventRecord],
-) -> Sequence[Post]:
+) -> Sequence[ExplainedPost]:
     """The messages that are edited as these events happen, with their first posts."""
     found: list[LiveMessage] = []
     if number is not None:
@@ -358,7 +362,7 @@ def _freezes(
     return [str(freeze.row_id) for freeze in Freezes(transaction).told_by(repository, ids)]
 
 
-def _posts_of(transaction: Transaction, found: Sequence[LiveMessage]) -> list[Post]:
+def _posts_of(transaction: Transaction, found: Sequence[LiveMessage]) -> list[ExplainedPost]:
     """Each with its last first post: it has a second one if Slack refused to edit the first."""
     firsts: dict[int, Delivery] = {}
     by_repository: dict[RepositoryName, list[int]] = defaultdict(list)
@@ -368,7 +372,7 @@ def _posts_of(transaction: Transaction, found: Sequence[LiveMessage]) -> list[Po
         for kind in (SubjectKind.LIVE_MESSAGE, SubjectKind.LIVE_MESSAGE_AGAIN):
             for delivery in Outbox(transaction).about(kind, repository, numbers):
                 firsts[delivery.subject.subject_id] = delivery
-    return [Post(firsts.get(message.message_id), message) for message in found]
+    return [ExplainedPost(firsts.get(message.message_id), message) for message in found]
 
 
 def _accounts(
@@ -384,10 +388,10 @@ def _accounts(
     ids = [record.event_id for record in records]
     kind_of = kinds(records, in_order([*preceding_events(transaction, repository, around)]))
     waiting = Events(transaction).unrouted_among(repository, ids)
-    posted: dict[int, list[Post]] = defaultdict(list)
+    posted: dict[int, list[ExplainedPost]] = defaultdict(list)
     for delivery in Outbox(transaction).about(SubjectKind.EVENT, repository, ids):
         summary = Outbox(transaction).summary_of(delivery)
-        posted[delivery.subject.subject_id].append(Post(delivery, summary=summary))
+        posted[delivery.subject.subject_id].append(ExplainedPost(delivery, summary=summary))
     for record in records:
         posted[record.event_id] += _others(transaction, record)
     author = known.author if known is not None else None
@@ -405,7 +409,7 @@ def _accounts(
     ]
 
 
-def _others(transaction: Transaction, record: EventRecord) -> Sequence[Post]:
+def _others(transaction: Transaction, record: EventRecord) -> Sequence[ExplainedPost]:
     """Posts about what the event began, changed or ended: a pause, a freeze."""
     about: list[tuple[SubjectKind, int]] = []
     if record.type in PAUSE_TYPES:
@@ -418,7 +422,7 @@ def _others(transaction: Transaction, record: EventRecord) -> Sequence[Post]:
     if record.type in FREEZE_TYPES:
         about += [(kind, record.event_id) for kind in _OF_FREEZES]
     return [
-        Post(delivery)
+        ExplainedPost(delivery)
         for kind, number in about
         for delivery in Outbox(transaction).about(kind, record.repository, [number])
     ]
@@ -429,7 +433,7 @@ def _unposted(
     kind: EventKind,
     author: str | None,
     subscriptions: Sequence[Subscription],
-    posts: Sequence[Post],
+    posts: Sequence[ExplainedPost],
 ) -> Sequence[Unposted]:
     have = {post.delivery.channel_id for post in posts if post.delivery is not None}
     topic = topic_of(kind)

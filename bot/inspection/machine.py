@@ -18,7 +18,7 @@ from bot.config.reading import overridden, secret_files, unknown_variables, unus
 from bot.config.secrets import WARNED_DAYS, has_successor, with_last_day
 from bot.config.settings import Settings
 from bot.health.alert import AlertKind, AlertRules
-from bot.inspection.people import Named
+from bot.inspection.people import NamedPeople
 from bot.inspection.results import Area, CheckResult, age_of, as_sentence
 from bot.kernel.configured import Policy
 from bot.kernel.errors import ConfigurationError
@@ -50,7 +50,7 @@ def settings_wrong(error: ConfigurationError) -> Sequence[CheckResult]:
 
 
 def inspect_settings(
-    settings: Settings, named: Named, env_file: Path | None, now: datetime
+    settings: Settings, named: NamedPeople, env_file: Path | None, now: datetime
 ) -> Iterable[CheckResult]:
     """What they say, where each comes from, and whether others can read the secrets in them."""
     repositories = plural(len(settings.repositories), "repository", "repositories")
@@ -169,7 +169,7 @@ def forgotten_file(env_file: Path | None) -> Iterable[CheckResult]:
         yield CONFIGURATION.warning(CONFIG_FILE, sentence, fix)
 
 
-def _policies(settings: Settings, named: Named) -> Iterable[CheckResult]:
+def _policies(settings: Settings, named: NamedPeople) -> Iterable[CheckResult]:
     """What applies to each repository, if that differs."""
     found = policies(settings)
     tokens = own_tokens(settings)
@@ -181,7 +181,7 @@ def _policies(settings: Settings, named: Named) -> Iterable[CheckResult]:
         yield CONFIGURATION.ok(f"policy of {listed(names, most=5)}", sentence)
 
 
-def _policy(policy: Policy, named: Named) -> str:
+def _policy(policy: Policy, named: NamedPeople) -> str:
     """Who may, the alerts, and the reminders."""
     who_may = policy.rules(RightRules).who_may
     pauses = policy.rules(PauseRules)
@@ -202,7 +202,7 @@ def _policy(policy: Policy, named: Named) -> str:
     return f"{may} Alerts: {_alerts(policy, named)}. Reminders: {reminders}."
 
 
-def _alerts(policy: Policy, named: Named) -> str:
+def _alerts(policy: Policy, named: NamedPeople) -> str:
     rules = policy.rules(AlertRules)
     alerts = ", ".join(_alert(kind, limit) for kind, limit in rules.thresholds.items()) or "none"
     auto_pause = policy.rules(PauseRules).auto_pause

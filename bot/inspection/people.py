@@ -11,7 +11,7 @@ from bot.blocks.text import listed, plural
 from bot.config.settings import Settings, variable
 from bot.inspection.results import GROUP_SECONDS, Area, CheckResult, patiently, together
 from bot.kernel.clock import Clock
-from bot.slack.person import DenialReason, Person, Unanswered, not_a_member
+from bot.slack.person import DenialReason, Person, PersonUnknown, not_a_member
 from bot.slack.web_api.clients import Client
 from bot.slack.web_api.failures import FAILURES, read_failure
 from bot.slack.web_api.people import UNKNOWN_PERSON_CODES, SlackUser
@@ -54,12 +54,12 @@ class UserGroup:
 
 
 @dataclass(slots=True)
-class Named:
+class NamedPeople:
     """What the settings name, and what Slack says of it once `inspect` has asked."""
 
     settings: Settings
-    people: dict[str, Person | Unanswered | None] = field(default_factory=dict)
-    groups: dict[str, UserGroup | Unanswered | None] = field(default_factory=dict)
+    people: dict[str, Person | PersonUnknown | None] = field(default_factory=dict)
+    groups: dict[str, UserGroup | PersonUnknown | None] = field(default_factory=dict)
     home_ids: frozenset[str] = frozenset()
 
     def label(self, name: str) -> str:
@@ -90,8 +90,8 @@ class Named:
                 answer = await client.auth_test()
             except FAILURES as error:
                 code = read_failure(error).code
-                self.people = dict.fromkeys(people, Unanswered(code))
-                self.groups = dict.fromkeys(groups, Unanswered(code))
+                self.people = dict.fromkeys(people, PersonUnknown(code))
+                self.groups = dict.fromkeys(groups, PersonUnknown(code))
                 unknown = CONFIGURATION.unknown("ids", "Not checked without a working bot token.")
                 return [*self._rights(), unknown]
             ids = {answer.get("team_id"), answer.get("enterprise_id")}
@@ -120,7 +120,7 @@ class Named:
         allowed = GROUP_SECONDS + PERSON_SECONDS * len(left)
         await together(left, CONFIGURATION, ask, seconds=allowed, group_seconds=allowed)
         for user_id in left:
-            self.people.setdefault(user_id, Unanswered(ANSWERED_TOO_LATE))
+            self.people.setdefault(user_id, PersonUnknown(ANSWERED_TOO_LATE))
 
     async def _ask_groups(self, client: Client, clock: Clock, ids: Sequence[str]) -> None:
         """https://docs.slack.dev/reference/methods/usergroups.list."""
@@ -132,7 +132,7 @@ class Named:
                 lambda: client.usergroups_list(include_disabled=True, include_users=True),
             )
         except FAILURES as error:
-            self.groups |= dict.fromkeys(ids, Unanswered(read_failure(error).code))
+            self.groups |= dict.fromkeys(ids, PersonUnknown(read_failure(error).code))
             return
         known = {
             str(usergroup.get("id")): UserGroup(
@@ -208,7 +208,7 @@ class Named:
 
     def _group_problems(self, name: str, subject: str) -> Iterable[CheckResult]:
         group = self.groups.get(name)
-        if isinstance(group, Unanswered):
+        if isinstance(group, PersonUnknown):
             yield CONFIGURATION.unknown(
                 subject,
                 f"Slack doesn't say who is in it ({group.code}).",
@@ -233,7 +233,7 @@ class Named:
         self, name: str, subject: str, *, is_for_logins: bool
     ) -> Iterable[CheckResult]:
         person = self.people.get(name)
-        if isinstance(person, Unanswered):
+        if isinstance(person, PersonUnknown):
             yield CONFIGURATION.unknown(
                 subject,
                 f"Slack doesn't say who this is ({person.code}).",
@@ -294,14 +294,14 @@ def _named(settings: Settings) -> Mapping[str, Sequence[str]]:
     return found
 
 
-async def _person(client: Client, clock: Clock, user_id: str) -> Person | Unanswered | None:
+async def _person(client: Client, clock: Clock, user_id: str) -> Person | PersonUnknown | None:
     """https://docs.slack.dev/reference/methods/users.info."""
     try:
         answer = await patiently(clock, lambda: client.users_info(user=user_id))
         return SlackUser.model_validate(answer.get("user")).person
     except FAILURES as error:
         code = read_failure(error).code
-        return None if code in UNKNOWN_PERSON_CODES else Unanswered(code)
+        return None if code in UNKNOWN_PERSON_CODES else PersonUnknown(code)
 
 
 async def _list_people(client: Client, clock: Clock) -> Sequence[SlackUser]:

@@ -91,7 +91,7 @@ class RepositoryNotAllowed(UserError):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TypedMeaning:
     """One of several meanings of what somebody typed."""
 
     target: str | None
@@ -110,7 +110,7 @@ class TargetNotClear(UserError):
 
     action: str  #: the command's verb
     word: str
-    readings: tuple[Reading, ...]
+    readings: tuple[TypedMeaning, ...]
 
 
 @dataclass(eq=False)

@@ -39,8 +39,8 @@ from bot.machines.replying import Reply, WrongField, pending, plain, proposed
 from bot.machines.requests import (
     AllowRequest,
     FreezeRequest,
+    MachineRequest,
     PauseRequest,
-    Request,
     ResumeRequest,
     UnfreezeRequest,
 )
@@ -61,7 +61,7 @@ LOG_BEHIND = timedelta(hours=1)
 ACTS_LOOKED_AT = 30
 
 
-async def act(use: UseCases, caller: Caller, target: Target, asked: Request) -> Reply:
+async def act(use: UseCases, caller: Caller, target: Target, asked: MachineRequest) -> Reply:
     """Carry out what the machine asks for, or propose it where a policy wants people to approve.
 
     Raises UserError, and MergeQueueError, as the use case of the act does.
@@ -85,7 +85,7 @@ async def act(use: UseCases, caller: Caller, target: Target, asked: Request) -> 
             raise TypeError(asked)
 
 
-_ACTIONS: Mapping[type[Request], Action] = {
+_ACTIONS: Mapping[type[MachineRequest], Action] = {
     PauseRequest: Action.PAUSE,
     ResumeRequest: Action.RESUME,
     FreezeRequest: Action.FREEZE,
@@ -95,7 +95,7 @@ _ACTIONS: Mapping[type[Request], Action] = {
 
 
 async def _propose(
-    use: UseCases, caller: Caller, target: Target, asked: Request, approval: Approval
+    use: UseCases, caller: Caller, target: Target, asked: MachineRequest, approval: Approval
 ) -> Reply:
     """Ask people to approve it, unless there is nothing to do."""
     if isinstance(target, Group):
@@ -104,11 +104,11 @@ async def _propose(
     if isinstance(wanted, Reply):
         return wanted
     records = await use.proposals.propose(caller, [wanted], approval)
-    return proposed(confirmation.Request.opened(records))
+    return proposed(confirmation.ConfirmationRequest.opened(records))
 
 
 async def _propose_for_group(
-    use: UseCases, caller: Caller, group: Group, asked: Request, approval: Approval
+    use: UseCases, caller: Caller, group: Group, asked: MachineRequest, approval: Approval
 ) -> Reply:
     left_out: Message | None = None
     if isinstance(asked, UnfreezeRequest):
@@ -124,7 +124,7 @@ async def _propose_for_group(
     if not parts:
         return await _nothing_of_group(use, caller, group, asked)
     records = await use.proposals.propose(caller, parts, approval, group.name)
-    return proposed(confirmation.Request.opened(records), left_out)
+    return proposed(confirmation.ConfirmationRequest.opened(records), left_out)
 
 
 def _proposed_ends(
@@ -141,7 +141,7 @@ def _proposed_ends(
 
 
 async def _proposed_for_group(
-    use: UseCases, caller: Caller, group: Group, asked: Request
+    use: UseCases, caller: Caller, group: Group, asked: MachineRequest
 ) -> Sequence[Proposed]:
     """What to ask people for each repository where something is to do."""
     names = group.repositories
@@ -169,7 +169,9 @@ def _pauses_of_group(transaction: Transaction, group: str) -> Sequence[PauseReco
     return Pauses(transaction).of_group(group)
 
 
-async def _nothing_of_group(use: UseCases, caller: Caller, group: Group, asked: Request) -> Reply:
+async def _nothing_of_group(
+    use: UseCases, caller: Caller, group: Group, asked: MachineRequest
+) -> Reply:
     """How the queues are, of which the machine may end nothing."""
     action = _ACTIONS[type(asked)]
     await use.groups.work.acts.permit_all(caller, action, group.repositories, group=group.name)
@@ -179,7 +181,7 @@ async def _nothing_of_group(use: UseCases, caller: Caller, group: Group, asked: 
 
 
 async def _proposed(
-    use: UseCases, caller: Caller, repository: RepositoryName, asked: Request
+    use: UseCases, caller: Caller, repository: RepositoryName, asked: MachineRequest
 ) -> Proposed | Reply:
     """What to ask people, or the reply that says why there is nothing to do."""
     match asked:

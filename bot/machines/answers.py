@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.acts.group_act import GroupOutcome
 from bot.acts.request_state import RequestState
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import QueueVerdict
 from bot.log.classification import EventKind
 from bot.merge_queue.event_types import Turn
 from bot.merge_queue.queue import ObstacleKind
@@ -223,7 +223,7 @@ class StatusAnswer(Answer):
 class FindingShape(Shape):
     """One cause, with what it rests on."""
 
-    verdict: Verdict
+    verdict: QueueVerdict
     since: datetime | None
     pull_requests: list[int]
     checks: list[str]
@@ -248,7 +248,7 @@ class WhyQueueAnswer(Answer):
     """In the last day."""
 
 
-class Where(StrEnum):
+class PullRequestPlace(StrEnum):
     """Where a pull request is."""
 
     BATCH = "batch"
@@ -270,7 +270,7 @@ class WhyPullRequestAnswer(Answer):
 
     repository: str
     pull_request: int
-    where: Where
+    where: PullRequestPlace
     since: datetime | None
     """When it was queued, merged or left."""
     ahead: int | None

@@ -13,7 +13,7 @@ from bot.kernel.repository import RepositoryName
 from bot.machines.acting import one_repository
 from bot.machines.answers import StatusAnswer
 from bot.machines.replying import Reply, WrongField, plain
-from bot.machines.requests import LogRequest, Request, StatusRequest, WhyRequest
+from bot.machines.requests import LogRequest, MachineRequest, StatusRequest, WhyRequest
 from bot.machines.shapes import diagnosis_shape, explanation_shape, log_shape, queue_shape
 from bot.questions.explaining import explain
 from bot.questions.reading_log import newest_page, page_at
@@ -24,7 +24,7 @@ from bot.queues.snapshot import Snapshot
 from bot.queues.texts import group_status, status as queue_status
 
 
-async def answer(use: UseCases, caller: Caller, target: Target, asked: Request) -> Reply:
+async def answer(use: UseCases, caller: Caller, target: Target, asked: MachineRequest) -> Reply:
     """Raises PermissionDenied, WrongField and MergeQueueError."""
     await use.check_permission.require(caller.actor, Right.READ)
     match asked:

@@ -66,7 +66,7 @@ class Operation:
     """One path to POST to."""
 
     name: str
-    body: type[requests.Request]
+    body: type[requests.MachineRequest]
     answers: tuple[type[Answer], ...]
     is_act: bool
 
@@ -168,7 +168,7 @@ def _schemas() -> JsonValue:
     shapes += [(shape, answered) for shape in (Pending, OutcomeShape, Problem)]
     _, found = models_json_schema(shapes, ref_template=_REFERENCE)
     schemas: dict[str, Any] = found["$defs"]
-    for shape in _all_of(Shape, requests.Request):
+    for shape in _all_of(Shape, requests.MachineRequest):
         for name, text in attribute_docstrings(shape).items():
             fields = schemas.get(shape.__name__, {}).get("properties", {})
             if name in fields:

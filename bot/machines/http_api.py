@@ -46,9 +46,9 @@ from bot.machines.replying import (
     proposed,
     wrong_body,
 )
-from bot.machines.requests import Request
+from bot.machines.requests import MachineRequest
 from bot.machines.shapes import repository_shapes
-from bot.pauses.outcomes import Outcome
+from bot.pauses.outcomes import ActOutcome
 from bot.pauses.texts import group_acts, outcomes as pause_outcomes
 from bot.store.errors import StoreError
 from bot.store.paces import Paces
@@ -263,7 +263,7 @@ async def _carried_out(
     named: Named,
     caller: Caller,
     operation: Operation,
-    asked: Request,
+    asked: MachineRequest,
 ) -> Reply:
     target = groups.find(asked.target) or groups.repositories.allowed(asked.target)
     if operation.is_act:
@@ -292,7 +292,7 @@ async def _or_failure(
     return reply
 
 
-async def _with_names(asked: Request, named: Named) -> Request:
+async def _with_names(asked: MachineRequest, named: Named) -> MachineRequest:
     """The request with the names of people and channels in its reason, in place of their ids.
 
     Raises InvalidReason for one that is too long to be looked through.
@@ -305,7 +305,7 @@ async def _with_names(asked: Request, named: Named) -> Request:
     return asked.model_copy(update={"reason": await named(reason)})
 
 
-async def _act(use: UseCases, caller: Caller, target: Target, asked: Request) -> Reply:
+async def _act(use: UseCases, caller: Caller, target: Target, asked: MachineRequest) -> Reply:
     """Act, and keep the request's row while its outcome is unknown."""
     store = use.sources.store
     clock = use.sources.clock
@@ -375,7 +375,7 @@ async def _outcome(use: UseCases, name: str, request: str) -> Reply:
     return Reply(answer)
 
 
-def _outcome_of(transaction: Transaction, row: Unanswered) -> Outcome | GroupAct:
+def _outcome_of(transaction: Transaction, row: Unanswered) -> ActOutcome | GroupAct:
     """What became of the request's act, or its act on a group, if it was one."""
     group = GroupActs(transaction).of_request(row.request)
     if group is not None:

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from pydantic import BaseModel, ValidationError
 from typing_extensions import override
 
-from bot.acts.confirmation import Request
+from bot.acts.confirmation import ConfirmationRequest
 from bot.acts.errors import InvalidReason, PermissionDenied, TooManyProposals
 from bot.acts.request_state import RequestState
 from bot.blocks.message import Message
@@ -84,7 +84,7 @@ def pending(said: str | Message, request: str | None) -> Reply:
     return Reply(answer, HTTPStatus.ACCEPTED, address)
 
 
-def proposed(found: Request, left_out: Message | None = None) -> Reply:
+def proposed(found: ConfirmationRequest, left_out: Message | None = None) -> Reply:
     """What the machine proposed, and what became of it.
 
     `left_out`: what it leaves out of the group.
@@ -109,7 +109,7 @@ def proposed(found: Request, left_out: Message | None = None) -> Reply:
     return Reply(answer)
 
 
-def _proposal_shape(found: Request, request: str) -> ProposalShape:
+def _proposal_shape(found: ConfirmationRequest, request: str) -> ProposalShape:
     parts = [
         ProposedRepositoryShape(
             repository=act.repository,

@@ -20,7 +20,7 @@ SentName = Annotated[SentText, AfterValidator(str.strip)]
 """A shell's variable often ends with a line break."""
 
 
-class Request(BaseModel):
+class MachineRequest(BaseModel):
     """Any request; a field that it doesn't have, or of another type, is refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
@@ -29,7 +29,7 @@ class Request(BaseModel):
     """`owner/name`, `@group`, `owner/*` or `all`; of `allow`, `why` and `log`, one repository."""
 
 
-class PauseRequest(Request):
+class PauseRequest(MachineRequest):
     """Pauses a queue."""
 
     reason: SentText = ""
@@ -38,14 +38,14 @@ class PauseRequest(Request):
     """`45m` or `until 15:00`, in UTC unless it names a zone; empty: until someone resumes it."""
 
 
-class ResumeRequest(Request):
+class ResumeRequest(MachineRequest):
     """Resumes a queue that this machine paused."""
 
     any: bool = False
     """Resume somebody else's pause too."""
 
 
-class FreezeRequest(Request):
+class FreezeRequest(MachineRequest):
     """Keeps pull requests from merging while their checks go on."""
 
     reason: SentText = ""
@@ -58,7 +58,7 @@ class FreezeRequest(Request):
     """The base branches that it holds; empty for all."""
 
 
-class UnfreezeRequest(Request):
+class UnfreezeRequest(MachineRequest):
     """Ends a freeze that this machine made."""
 
     reason: SentText = ""
@@ -69,7 +69,7 @@ class UnfreezeRequest(Request):
     """End somebody else's freeze too."""
 
 
-class AllowRequest(Request):
+class AllowRequest(MachineRequest):
     """Lets one pull request through the freezes in force."""
 
     pull_request: int = Field(ge=1, lt=PULL_REQUEST_END)
@@ -78,18 +78,18 @@ class AllowRequest(Request):
     """Why, in 1 to 255 characters."""
 
 
-class StatusRequest(Request):
+class StatusRequest(MachineRequest):
     """Asks for the live queue."""
 
 
-class WhyRequest(Request):
+class WhyRequest(MachineRequest):
     """Asks why a queue doesn't merge, or what happened to one pull request."""
 
     pull_request: int | None = Field(default=None, ge=1, lt=PULL_REQUEST_END)
     """Leave it out to ask about the queue."""
 
 
-class LogRequest(Request):
+class LogRequest(MachineRequest):
     """Asks for events of the log, newest first."""
 
     since: SentText = "1d"

@@ -11,7 +11,6 @@ from bot.doctor.diagnosis import (
     Empty,
     Finding,
     Hangs,
-    Held,
     ManyChecks,
     Misconfigured,
     NeverStart,
@@ -20,6 +19,7 @@ from bot.doctor.diagnosis import (
     Restarted,
     SameCheck,
     StartLate,
+    StuckBehindOne,
     Unknown,
 )
 from bot.freezes.freeze import Freeze
@@ -32,11 +32,11 @@ from bot.machines.answers import (
     FreezeShape,
     LogAnswer,
     PauseShape,
+    PullRequestPlace,
     QueuedShape,
     QueueShape,
     QueueState,
     RepositoryShape,
-    Where,
     WhyPullRequestAnswer,
     WhyQueueAnswer,
 )
@@ -187,7 +187,7 @@ def _finding_shape(finding: Finding) -> FindingShape:
 
 def _begun_at(finding: Finding) -> datetime | None:
     match finding:
-        case NoStatus() | Empty() | Held() | Normal() | Unknown():
+        case NoStatus() | Empty() | StuckBehindOne() | Normal() | Unknown():
             return None
         case _:
             return finding.since
@@ -198,7 +198,7 @@ def _numbers(finding: Finding) -> Sequence[int]:
     match finding:
         case Misconfigured(left=left):
             return left
-        case Held(number=number, blocked=blocked):
+        case StuckBehindOne(number=number, blocked=blocked):
             return [number, *blocked]
         case Restarted(causes=causes):
             return [number for cause in causes for number in cause.numbers]
@@ -250,18 +250,18 @@ def explanation_shape(found: Explanation, message: str) -> WhyPullRequestAnswer:
     )
 
 
-def _where(found: Explanation) -> Where:
+def _where(found: Explanation) -> PullRequestPlace:
     match found.position:
         case InBatch():
-            return Where.BATCH
+            return PullRequestPlace.BATCH
         case InQueue():
-            return Where.WAITING
+            return PullRequestPlace.WAITING
         case NotQueued(has_merged=True):
-            return Where.MERGED
+            return PullRequestPlace.MERGED
         case NotQueued(end=EventRecord()):
-            return Where.LEFT
+            return PullRequestPlace.LEFT
         case _:
-            return Where.UNKNOWN
+            return PullRequestPlace.UNKNOWN
 
 
 def _since(found: Explanation) -> datetime | None:

@@ -27,10 +27,10 @@ from bot.merge_queue.errors import (
     is_undone,
 )
 from bot.merge_queue.event_records import EventPage
-from bot.merge_queue.finding import Finding
 from bot.merge_queue.freezes import FreezeChange, FreezeList, FreezeTerms, ListedFreeze
-from bot.merge_queue.http import NO_REPOSITORY, Call, Http
+from bot.merge_queue.http import NO_REPOSITORY, ApiRequest, Http
 from bot.merge_queue.models import T
+from bot.merge_queue.offered import Offered
 from bot.merge_queue.pauses import LOST, PauseEndpoints
 from bot.merge_queue.port import FreezeSupport, OnAnswer, ignore
 from bot.merge_queue.position import still_queued
@@ -69,7 +69,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
 
     def __init__(self, http: Http, *, deprecated_pause: bool = False) -> None:
         super().__init__(http, deprecated_pause=deprecated_pause)
-        self._freeze_support = Finding(http.clock, FreezeSupport.UNKNOWN)
+        self._freeze_support = Offered(http.clock, FreezeSupport.UNKNOWN)
         self._asking_for_freezes = asyncio.Lock()  # held by the first question
         self._reported = deque[tuple[RepositoryName, object]](maxlen=REPORTED_EVENTS)
 
@@ -93,7 +93,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
 
     async def application(self, credential_of: RepositoryName | None = None) -> Application:
         """Endpoint 8."""
-        call = Call(credential_of or NO_REPOSITORY, "application", "GET", "/application")
+        call = ApiRequest(credential_of or NO_REPOSITORY, "application", "GET", "/application")
         return await self.http.call(call, partial(models.read, Application))
 
     @property
@@ -103,29 +103,31 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
 
     async def clock_ahead(self) -> timedelta | None:
         """From the `Date` of any answer to endpoint 8."""
-        call = Call(NO_REPOSITORY, "application", "GET", "/application", expected=range(1000))
+        call = ApiRequest(NO_REPOSITORY, "application", "GET", "/application", expected=range(1000))
         date = await self.http.call(call, lambda answer: http_date(answer.headers.get("date")))
         return None if date is None else self.http.clock.now() - date
 
     async def rules(self, repository: RepositoryName) -> tuple[QueueRule, ...]:
         """Endpoint 5. InvalidRequest (422): the repository's configuration file is invalid."""
-        call = Call(repository, "rules", "GET", "queues/configuration")
+        call = ApiRequest(repository, "rules", "GET", "queues/configuration")
         return await self._list(call, models.read_rules)
 
     async def branches(self, repository: RepositoryName, window: Window) -> tuple[str, ...]:
         """Endpoint 7: base branches with queue activity in the window."""
         query = {"start_at": _sent(window.received_from), "end_at": _sent(window.received_to)}
-        call = Call(repository, "branches", "GET", "queues/branches", query)
+        call = ApiRequest(repository, "branches", "GET", "queues/branches", query)
         return await self._list(call, models.read_names)
 
     async def queued_branches(self, repository: RepositoryName) -> tuple[str, ...]:
         """The successor of endpoint 7, beyond the document."""
-        call = Call(repository, "queued_branches", "GET", "merge-queue/branches")
+        call = ApiRequest(repository, "queued_branches", "GET", "merge-queue/branches")
         return await self._list(call, models.read_names)
 
     async def queues(self, repository: RepositoryName) -> tuple[Queue, ...]:
         """Endpoint 13 (deprecated): the queues by base branch."""
-        return await self.http.call(Call(repository, "queues", "GET", "queues"), models.read_queues)
+        return await self.http.call(
+            ApiRequest(repository, "queues", "GET", "queues"), models.read_queues
+        )
 
     async def event_page(  # noqa: PLR0913 - the filters of endpoint 6, each by its name
         self,
@@ -156,7 +158,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             models.read_event_page, repository=repository, asked_cursor=cursor, per_page=per_page
         )
         most = per_page * LARGEST_EVENT + SMALLEST_LIMIT
-        call = Call(repository, "event_page", "GET", "logs", query, largest_body=most)
+        call = ApiRequest(repository, "event_page", "GET", "logs", query, largest_body=most)
         try:
             page = await self.http.call(call, read)
         except InvalidRequest as error:
@@ -191,12 +193,12 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         logger.warning("events of the log could not be read completely", extra=details)
 
     async def queued_details(self, repository: RepositoryName, number: int) -> QueuedDetails:
-        call = Call(repository, "queued_details", "GET", f"merge-queue/pull/{number}")
+        call = ApiRequest(repository, "queued_details", "GET", f"merge-queue/pull/{number}")
         return await self.http.call(call, partial(models.read, QueuedDetails))
 
     async def removal_impact(self, repository: RepositoryName, number: int) -> RemovalImpact | None:
         path = f"merge-queue/pull/{number}/dequeue-impact"
-        call = Call(repository, "removal_impact", "GET", path)
+        call = ApiRequest(repository, "removal_impact", "GET", path)
         try:
             return await self.http.call(call, partial(models.read, RemovalImpact))
         except ResourceNotFound as error:
@@ -206,7 +208,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
     async def remove(self, repository: RepositoryName, number: int, on_answer: OnAnswer) -> Removal:
         """Raises NotOffered. If the answer is lost, the status shows whether it has left."""
         path = f"merge-queue/pull/{number}/dequeue"
-        call = Call(repository, "remove", "POST", path, on_answer=on_answer)
+        call = ApiRequest(repository, "remove", "POST", path, on_answer=on_answer)
 
         async def left() -> Removal | None:
             """Whether it is surely gone, or about to go as somebody asked."""
@@ -224,7 +226,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             await self._check_offered(repository, error, number)
             return Removal.NOT_QUEUED
 
-    async def _change(self, call: Call, read: Read[T], look_up: LookUp[T]) -> T:
+    async def _change(self, call: ApiRequest, read: Read[T], look_up: LookUp[T]) -> T:
         """Send a change; if its answer is lost, look up whether it was made.
 
         `look_up`: what the change made; None if that is not there.
@@ -254,7 +256,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
                     return made
         return None
 
-    async def _list(self, call: Call, read: Read[T]) -> T:
+    async def _list(self, call: ApiRequest, read: Read[T]) -> T:
         try:
             return await self.http.call(call, read)
         except ResourceNotFound as error:
@@ -285,7 +287,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         if self.freeze_support is FreezeSupport.NOT_OFFERED:
             raise FreezesNotOffered(None, "the service offers no freezes")
         try:
-            call = Call(repository, "freezes", "GET", FREEZES_PATH)
+            call = ApiRequest(repository, "freezes", "GET", FREEZES_PATH)
             found = await self._list(call, models.read_freezes)
         except NotOffered as error:
             if self.freeze_support is FreezeSupport.OFFERED:
@@ -312,7 +314,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         listed = await self.freezes(repository)
         before = {freeze.id for freeze in listed.freezes}
         body = wanted.sent
-        call = Call(
+        call = ApiRequest(
             repository, "create_freeze", "POST", FREEZES_PATH, json=body, on_answer=on_answer
         )
         return await self._change_freeze(
@@ -329,13 +331,15 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         """If the answer is lost, the freeze with these terms is as we changed it."""
         path = f"{FREEZES_PATH}/{quote(freeze_id, safe='')}"
         body = change.sent
-        call = Call(repository, "change_freeze", "PATCH", path, json=body, on_answer=on_answer)
+        call = ApiRequest(
+            repository, "change_freeze", "PATCH", path, json=body, on_answer=on_answer
+        )
         return await self._change_freeze(
             call, lambda found: found.id == freeze_id and found.has(change)
         )
 
     async def _change_freeze(
-        self, call: Call, is_done: Callable[[ListedFreeze], bool]
+        self, call: ApiRequest, is_done: Callable[[ListedFreeze], bool]
     ) -> ListedFreeze:
         async def look_up() -> ListedFreeze | None:
             listed = await self.freezes(call.repository)
@@ -353,7 +357,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         """If the answer is lost, a freeze that is gone counts as deleted by us."""
         path = f"{FREEZES_PATH}/{quote(freeze_id, safe='')}/delete"
         body = {"delete_reason": reason}
-        call = Call(repository, "delete_freeze", "POST", path, json=body, on_answer=on_answer)
+        call = ApiRequest(repository, "delete_freeze", "POST", path, json=body, on_answer=on_answer)
 
         async def gone() -> bool | None:
             """True, or None if it is still there, as `_change` asks."""

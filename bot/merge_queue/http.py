@@ -54,7 +54,7 @@ SUCCESS = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.NO_CONTENT})
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiRequest:
     """One request; `repository` decides which credential is sent."""
 
     repository: RepositoryName
@@ -164,7 +164,7 @@ class Http:
             return believed
         return max(believed, last)
 
-    async def call(self, call: Call, read: Callable[[httpx.Response], T]) -> T:
+    async def call(self, call: ApiRequest, read: Callable[[httpx.Response], T]) -> T:
         """Send a request, repeat it where that is safe, and read its answer.
 
         Raises only MergeQueueError, and StaleReading if `may_send` returns False.
@@ -172,7 +172,7 @@ class Http:
         with merge_queue_errors.about(call.repository):
             return await self._call(call, read)
 
-    async def _call(self, call: Call, read: Callable[[httpx.Response], T]) -> T:
+    async def _call(self, call: ApiRequest, read: Callable[[httpx.Response], T]) -> T:
         deadline = self.clock.monotonic() + self.patience.total
         for attempt in count(1):
             try:
@@ -227,7 +227,7 @@ class Http:
 
     def _wait(
         self,
-        call: Call,
+        call: ApiRequest,
         error: merge_queue_errors.MergeQueueUnavailable,
         attempt: int,
         remaining: float,
@@ -250,17 +250,17 @@ class Http:
             logger.debug("a request to the service is retried", extra=details)
         return wait
 
-    def _url(self, call: Call) -> httpx.URL:
+    def _url(self, call: ApiRequest) -> httpx.URL:
         is_of_repository = not call.path.startswith("/")
         path = f"/repos/{call.repository}/{call.path}" if is_of_repository else call.path
         sent = {name: value for name, value in call.query.items() if value is not None}
         query = urlencode(sent, doseq=True, errors="replace")
         return httpx.URL(f"{self.base_url}{path}{'?' if query else ''}{query}")
 
-    def _credential(self, call: Call) -> OwnToken:
+    def _credential(self, call: ApiRequest) -> OwnToken:
         return self._tokens.get(call.repository) or self._tokens[NO_REPOSITORY]
 
-    async def _send(self, call: Call, within: float) -> httpx.Response:
+    async def _send(self, call: ApiRequest, within: float) -> httpx.Response:
         """The expected answer to one attempt of `within` seconds, with the wait for a client."""
         url = self._url(call)
         token = self._credential(call).secret
@@ -301,7 +301,7 @@ class Http:
         # that prints local variables would print the credential with them.
         raise failure
 
-    def _note(self, call: Call, answer: httpx.Response) -> None:
+    def _note(self, call: ApiRequest, answer: httpx.Response) -> None:
         """Count an answer, and compare its time with ours."""
         self.metrics.service_requests.labels(call.endpoint, str(answer.status_code)).inc()
         date = http_date(answer.headers.get("date"))
@@ -310,7 +310,7 @@ class Http:
             self._service_clock.last = date
 
     def _lost(
-        self, call: Call, error: TimeoutError | httpx.HTTPError, *, arrived: bool
+        self, call: ApiRequest, error: TimeoutError | httpx.HTTPError, *, arrived: bool
     ) -> kernel_errors.MergeQueueError:
         outcome = "lost" if arrived else "unreachable"
         self.metrics.service_requests.labels(call.endpoint, outcome).inc()

@@ -13,15 +13,15 @@ import httpx
 from bot.kernel import errors as kernel_errors
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue import errors as merge_queue_errors, models
-from bot.merge_queue.finding import Finding
-from bot.merge_queue.http import Call, Http
+from bot.merge_queue.http import ApiRequest, Http
 from bot.merge_queue.models import T
-from bot.merge_queue.port import OnAnswer, Unclear, ignore
+from bot.merge_queue.offered import Offered
+from bot.merge_queue.port import OnAnswer, UnclearChange, ignore
 from bot.merge_queue.queue import Pause, PauseAnswer, QueueStatus
 
 logger = logging.getLogger(__name__)
 
-Send = Callable[[Call], Awaitable[T]]
+Send = Callable[[ApiRequest], Awaitable[T]]
 
 NOT_BROKEN = frozenset({*range(500), 501}) - {429}
 MISSING = frozenset({404, 405, 410, 501})  # Answers at an endpoint that a service doesn't have.
@@ -41,19 +41,19 @@ class PauseEndpoints:
     def __init__(self, http: Http, *, deprecated_pause: bool = False) -> None:
         self.http = http
         # While it isn't known, a 404 leads to the question which family there is.
-        self._family = Finding[str | None](http.clock, CURRENT)
+        self._family = Offered[str | None](http.clock, CURRENT)
         if deprecated_pause:
             self._family.learn(DEPRECATED, is_offered=True)
         self._finding_out = asyncio.Lock()
 
     async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
         """Endpoint 1, of all base branches or one."""
-        call = Call(repository, "status", "GET", STATUS, {"branch": branch})
+        call = ApiRequest(repository, "status", "GET", STATUS, {"branch": branch})
         return await self.http.call(call, models.read_status)
 
     async def current_pause(self, repository: RepositoryName) -> Pause | None:
         """Endpoint 4 or 11. None also for a repository that doesn't exist: both are 404."""
-        call = Call(repository, "get_pause", "GET", CURRENT)
+        call = ApiRequest(repository, "get_pause", "GET", CURRENT)
         try:
             pause = await self._over_family(call, partial(self.http.call, read=self._read_pause))
         except merge_queue_errors.ResourceNotFound:
@@ -67,7 +67,7 @@ class PauseEndpoints:
 
     async def pause(
         self, repository: RepositoryName, reason: str, on_answer: OnAnswer = ignore
-    ) -> Pause | Unclear:
+    ) -> Pause | UnclearChange:
         """Endpoint 2 or 9.
 
         Raises ResourceNotFound if the repository doesn't exist, NotOffered if the service doesn't
@@ -83,7 +83,7 @@ class PauseEndpoints:
             return pause
 
         body = {"reason": reason}
-        call = Call(repository, "set_pause", "PUT", CURRENT, json=body, on_answer=on_answer)
+        call = ApiRequest(repository, "set_pause", "PUT", CURRENT, json=body, on_answer=on_answer)
         try:
             return await self._change_pause(call, partial(self.http.call, read=read))
         except merge_queue_errors.ResourceNotFound as error:
@@ -97,14 +97,14 @@ class PauseEndpoints:
         repository: RepositoryName,
         on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
-    ) -> bool | Unclear:
+    ) -> bool | UnclearChange:
         """Endpoint 3, 10 or 12.
 
         Raises ResourceNotFound if the repository doesn't exist, StateConflict if a pause remains.
         """
         change = partial(self.http.call, read=lambda _response: True)
 
-        async def remove(call: Call) -> bool:
+        async def remove(call: ApiRequest) -> bool:
             try:
                 return await change(call)
             except kernel_errors.MergeQueueRefused as error:
@@ -113,7 +113,7 @@ class PauseEndpoints:
                     raise
             return await change(replace(call, method="POST", path=f"{call.path}/delete"))
 
-        call = Call(
+        call = ApiRequest(
             repository, "delete_pause", "DELETE", CURRENT, on_answer=on_answer, may_send=may_send
         )
         try:
@@ -130,7 +130,7 @@ class PauseEndpoints:
             await self.status(repository)
             return False
 
-    async def _change_pause(self, call: Call, send: Send[T]) -> T | Unclear:
+    async def _change_pause(self, call: ApiRequest, send: Send[T]) -> T | UnclearChange:
         """Like `_over_family`; a conflict carries the pause in force just after it.
 
         If the answer is lost, that pause is all that is known.
@@ -151,10 +151,10 @@ class PauseEndpoints:
                 async with asyncio.timeout(max(rest, self.http.patience.read_back)):
                     pause = await self.current_pause(call.repository)
                 call.on_answer(merge_queue_errors.answer_of(lost))
-                return Unclear(lost, pause)
+                return UnclearChange(lost, pause)
             raise
 
-    async def _over_family(self, call: Call, send: Send[T]) -> T:
+    async def _over_family(self, call: ApiRequest, send: Send[T]) -> T:
         """Send to the assumed family, and to the other if the service doesn't have that one.
 
         Raises PauseNotOffered if it has neither.
@@ -179,7 +179,7 @@ class PauseEndpoints:
 
     async def _find_out(self, repository: RepositoryName) -> None:
         async def has(path: str) -> bool:
-            call = Call(repository, "is_offered", "OPTIONS", path, expected=NOT_BROKEN)
+            call = ApiRequest(repository, "is_offered", "OPTIONS", path, expected=NOT_BROKEN)
             return await self.http.call(call, lambda answer: answer.status_code not in {404, 410})
 
         offered = CURRENT if await has(CURRENT) else None

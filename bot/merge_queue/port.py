@@ -34,7 +34,7 @@ def ignore(_answer: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Unclear:
+class UnclearChange:
     """A change of the pause whose answer was lost: it may have been carried out, or still be."""
 
     lost: MergeQueueError  #: why there is no answer
@@ -74,7 +74,7 @@ class MergeQueue(Protocol):
 
     async def pause(
         self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
-    ) -> Pause | Unclear:
+    ) -> Pause | UnclearChange:
         """The pause now in force; `on_answer` receives the service's answer.
 
         If that is lost, and the pause can't be read afterwards either, it raises why.
@@ -87,7 +87,7 @@ class MergeQueue(Protocol):
         *,
         on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
-    ) -> bool | Unclear:
+    ) -> bool | UnclearChange:
         """Whether a pause was in force and the queue is now resumed; a lost answer as above.
 
         `may_send` is called just before each request. If it returns False, nothing is sent and

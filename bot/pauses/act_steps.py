@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from bot.pauses.known import ActState, Known, PauseAct, Reading
+from bot.pauses.known import ActCertainty, Known, PauseAct, Reading
 from bot.pauses.observe import observe
 
 
@@ -21,7 +21,7 @@ def answered(known: Known, act_id: int, answer: Reading, revision: int) -> Known
     known = observe(known.with_act(act), answer, revision, answer_to=act_id).known
     if answer.shown is None:
         known = _with_named_end(known, act)
-    return _over(known, act, ActState.DONE, answer.at)
+    return _over(known, act, ActCertainty.DONE, answer.at)
 
 
 def unanswered(known: Known, act_id: int, read: Reading | None, revision: int) -> Known:
@@ -38,10 +38,10 @@ def unanswered(known: Known, act_id: int, read: Reading | None, revision: int) -
 
 def not_done(known: Known, act_id: int) -> Known:
     """The service refused, or there was nothing to do."""
-    return _over(known, known.act(act_id), ActState.NOT_DONE, None)
+    return _over(known, known.act(act_id), ActCertainty.NOT_DONE, None)
 
 
-def _over(known: Known, act: PauseAct, state: ActState, at: datetime | None) -> Known:
+def _over(known: Known, act: PauseAct, state: ActCertainty, at: datetime | None) -> Known:
     # What the log has told of it meanwhile stays.
     ended = replace(known.act(act.act_id), state=state, answered=act.answered, answered_at=at)
     acting = None if known.acting == act.act_id else known.acting

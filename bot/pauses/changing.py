@@ -26,7 +26,7 @@ from bot.pauses.history import (
     touch_pause,
 )
 from bot.pauses.known import (
-    ActState,
+    ActCertainty,
     Known,
     KnownEnd,
     KnownPause,
@@ -39,7 +39,7 @@ from bot.pauses.outcomes import timer_of
 from bot.pauses.pause import EarlierLine, PauseEnd, PauseEnding, PauseLine, PauseRecord, line_of
 from bot.pauses.requests import touch_pause_requests
 from bot.pauses.rows import Pauses
-from bot.pauses.stored import Stored
+from bot.pauses.stored import StoredPause
 from bot.pauses.timeline import add_to_timeline
 from bot.posts.delivery import Subject, SubjectKind
 from bot.posts.enqueueing import reply
@@ -62,7 +62,7 @@ class Change:
 
     transaction: Transaction
     repository: RepositoryName
-    stored: Stored
+    stored: StoredPause
     after: Known
     now: datetime
     answered: AuditRecord | None = None  #: the stored end of the act that the service answered
@@ -110,7 +110,7 @@ class Change:
             begun = self.stored.acts.get(act.act_id)
             if begun is None or act.act_id in self.proved or act == was.get(act.act_id):
                 continue
-            if act.state is not ActState.DONE:
+            if act.state is not ActCertainty.DONE:
                 continue
             if self._was_done(act.act_id):
                 self.proved[act.act_id] = self.stored.ends[act.act_id]

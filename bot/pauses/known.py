@@ -121,7 +121,7 @@ class ActKind(StrEnum):
     RESUME = "resume"
 
 
-class ActState(StrEnum):
+class ActCertainty(StrEnum):
     """What is known of an act's outcome."""
 
     OPEN = "open"  #: nothing proves yet whether the service carried it out
@@ -139,7 +139,7 @@ class PauseAct:
     began_at: datetime  #: when its own reading was answered
     reason: str | None = None  #: exactly as sent; None for a resume
     sets_end: bool = False
-    state: ActState = ActState.OPEN
+    state: ActCertainty = ActCertainty.OPEN
     read: Shown | None = None  #: the pause that its own reading showed
     answered: Shown | None = None  #: the pause in the service's answer
     answered_at: datetime | None = None
@@ -175,7 +175,7 @@ def tells_of(event: "PauseEvent", line: Line | Shown) -> bool:
     return is_after and same_reason(line.reason, event.reason)
 
 
-class EventKind(StrEnum):
+class PauseEventKind(StrEnum):
     """What an event of the log tells about a pause."""
 
     CREATED = "created"
@@ -187,7 +187,7 @@ class EventKind(StrEnum):
 class PauseEvent:
     """An event of the log about a pause (endpoint 5)."""
 
-    kind: EventKind
+    kind: PauseEventKind
     at: datetime
     by: Actor | None
     is_ours: bool = False  #: our own credential caused it

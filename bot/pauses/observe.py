@@ -6,8 +6,7 @@ from datetime import timedelta
 
 from bot.pauses.known import (
     LOG_EARLY,
-    ActState,
-    EventKind,
+    ActCertainty,
     Known,
     KnownEnd,
     KnownPause,
@@ -15,6 +14,7 @@ from bot.pauses.known import (
     LineTimer,
     PauseAct,
     PauseEvent,
+    PauseEventKind,
     Reading,
     Shown,
     StatusSays,
@@ -123,14 +123,14 @@ def act_that_made(known: Known, shown: Shown) -> PauseAct | None:
             return act
         if not act.has_reason(shown.reason):
             continue
-        if act.state is ActState.OPEN or _is_told_only(known, act):
+        if act.state is ActCertainty.OPEN or _is_told_only(known, act):
             return act
     return None
 
 
 def _is_told_only(known: Known, act: PauseAct) -> bool:
     """Whether the event of an act waits for its line."""
-    if act.answered is not None or act.state is not ActState.DONE:
+    if act.answered is not None or act.state is not ActCertainty.DONE:
         return False
     return any(event.is_ours and act.has_reason(event.reason) for event in known.waiting)
 
@@ -139,7 +139,7 @@ def _with_new_pause(known: Known, reading: Reading, shown: Shown) -> Known:
     name = _name_of(known.waiting, shown)
     act = _proving_act(known, shown, name)
     earlier: Sequence[PauseEvent] = ()
-    if name is not None and name.kind is EventKind.UPDATED:
+    if name is not None and name.kind is PauseEventKind.UPDATED:
         # It began before: what waits since the last end is its beginning.
         earlier = waiting_beginning(known, len(known.pauses), name)
     lines = (*(event.line for event in earlier), _line(shown, act, name))
@@ -190,7 +190,7 @@ def _ended(known: Known, pause: KnownPause, end: KnownEnd) -> Known:
     updates = [
         event
         for event in known.waiting
-        if event.kind is EventKind.UPDATED and pause.first_line.paused_at < event.at <= end.at
+        if event.kind is PauseEventKind.UPDATED and pause.first_line.paused_at < event.at <= end.at
     ]
     lines = (*pause.lines, *lines_behind(pause.last_line, updates))
     ended = replace(pause, lines=lines, end=end, told_end=None)
@@ -204,7 +204,7 @@ def _changed(known: Known, pause: KnownPause) -> Known:
 
 def _proved(known: Known, act: PauseAct | None) -> Known:
     """What is known once the service shows what the act made."""
-    return known if act is None else known.with_act(replace(act, state=ActState.DONE))
+    return known if act is None else known.with_act(replace(act, state=ActCertainty.DONE))
 
 
 def _name_of(waiting: Sequence[PauseEvent], shown: Shown) -> PauseEvent | None:

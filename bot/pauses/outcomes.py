@@ -98,7 +98,7 @@ def timer_of(act: AuditRecord) -> Timer | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ActOutcome:
     """What became of a request whose answer is owed."""
 
     request: Unanswered

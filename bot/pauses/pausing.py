@@ -14,7 +14,7 @@ from bot.kernel.durations import Lasting, resumes_at
 from bot.kernel.errors import MergeQueueError
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.errors import join_answers
-from bot.merge_queue.port import MergeQueue, Unclear
+from bot.merge_queue.port import MergeQueue, UnclearChange
 from bot.merge_queue.queue import QueueStatus
 from bot.pauses import outcomes as pause_outcomes
 from bot.pauses.actions import EndSeen
@@ -275,7 +275,7 @@ class PauseQueue:
             pause = await self.merge_queue.pause(
                 act.repository, act.stored_reason or "", on_answer=answers.append
             )
-            if isinstance(pause, Unclear):
+            if isinstance(pause, UnclearChange):
                 unanswered = started.answered(join_answers(answers))
                 reading = PauseReading(pause.pause, self.merge_queue.service_time)
                 change = await prove(self.acts, unanswered, reading, revision)

@@ -8,14 +8,14 @@ from bot.kernel.actor import Actor
 from bot.pauses.known import (
     DATE_PRECISION,
     LOG_EARLY,
+    ActCertainty,
     ActKind,
-    ActState,
-    EventKind,
     Known,
     KnownEnd,
     KnownPause,
     PauseAct,
     PauseEvent,
+    PauseEventKind,
     TimerState,
     ToldEnd,
     end_between,
@@ -40,7 +40,7 @@ def place(known: Known, event: PauseEvent, now: datetime) -> Known:
     `now`: the service's time, for a pause that no reading saw and that is over.
     """
     known, event = named_by_us(known, event)
-    if event.kind is EventKind.REMOVED:
+    if event.kind is PauseEventKind.REMOVED:
         return _place_end(known, event, now)
     spot = _line_of(known, event)
     if spot is not None:
@@ -55,11 +55,11 @@ def named_by_us(known: Known, event: PauseEvent) -> tuple[Known, PauseEvent]:
     """What is known once our own event proves its act, and the event by that act's person."""
     if not event.is_ours:
         return known, event
-    find = cause if event.kind is EventKind.REMOVED else _act_of_line
+    find = cause if event.kind is PauseEventKind.REMOVED else _act_of_line
     act = find(known, event)
     if act is None:
         return known, event
-    done = replace(act, state=ActState.DONE, is_named=True)
+    done = replace(act, state=ActCertainty.DONE, is_named=True)
     return known.with_act(done), replace(event, by=act.actor)
 
 
@@ -72,7 +72,7 @@ def _act_of_line(known: Known, event: PauseEvent) -> PauseAct | None:
         and act.began_at <= event.at + LOG_EARLY
         and act.has_reason(event.reason)
     ]
-    for state in (ActState.DONE, ActState.OPEN):
+    for state in (ActCertainty.DONE, ActCertainty.OPEN):
         for act in acts:
             if act.state is state:
                 return act
@@ -87,7 +87,7 @@ def _line_of(known: Known, event: PauseEvent) -> _Spot | None:
 
     def order(spot: _Spot) -> tuple[bool, timedelta]:
         is_first = spot.line == 0
-        is_create = event.kind is EventKind.CREATED
+        is_create = event.kind is PauseEventKind.CREATED
         apart = abs(event.at - known.pauses[spot.pause].lines[spot.line].paused_at)
         return is_first is not is_create, apart
 
@@ -108,7 +108,7 @@ def _named(known: Known, spot: _Spot, event: PauseEvent) -> Known:
     named = replace(line, by=_author(event, line.by), event_id=event.event_id)
     pause = pause.with_line(spot.line, named)
     earlier: list[PauseEvent] = []
-    if event.kind is EventKind.UPDATED and spot.line == 0:
+    if event.kind is PauseEventKind.UPDATED and spot.line == 0:
         # So the queue was paused before: what waits since the end before is its beginning.
         earlier = waiting_beginning(known, spot.pause, event)
         pause = replace(pause, lines=(*(other.line for other in earlier), *pause.lines))
@@ -136,7 +136,7 @@ def _between_lines(known: Known, event: PauseEvent) -> _Spot | None:
         if pause.end is None:
             is_within = event.at < pause.last_line.paused_at
         else:
-            is_within = event.kind is EventKind.UPDATED and event.at <= pause.end.at
+            is_within = event.kind is PauseEventKind.UPDATED and event.at <= pause.end.at
         if is_within:
             index = sum(line.paused_at <= event.at for line in pause.lines)
             return _Spot(number, index)
@@ -183,7 +183,7 @@ def _place_end(known: Known, event: PauseEvent, now: datetime) -> Known:
 def _unseen(known: Known, end: PauseEvent) -> list[PauseEvent]:
     """The events of a pause that no reading saw, from its create to this end."""
     waiting = [event for event in known.waiting if event.at <= end.at]
-    creates = [event for event in waiting if event.kind is EventKind.CREATED]
+    creates = [event for event in waiting if event.kind is PauseEventKind.CREATED]
     if not creates:
         return []
     events = waiting[waiting.index(creates[0]) :]
@@ -216,10 +216,10 @@ def cause(known: Known, end: PauseEvent) -> PauseAct | None:
     ]
     acts = [act for act in acts if act.began_at <= end.at] or acts
     for act in reversed(acts):
-        until = act.answered_at if act.state is ActState.DONE else None
+        until = act.answered_at if act.state is ActCertainty.DONE else None
         if until is not None and end.at <= until + DATE_PRECISION:
             return act
     for act in acts:
-        if act.state is ActState.OPEN and act.read is not None:
+        if act.state is ActCertainty.OPEN and act.read is not None:
             return act
     return None

@@ -14,11 +14,11 @@ from bot.pauses.act_steps import answered, unanswered
 from bot.pauses.changing import SEEN_IN_FORCE, Change
 from bot.pauses.history import touch_pause
 from bot.pauses.known import (
-    ActState,
-    EventKind,
+    ActCertainty,
     Known,
     KnownPause,
     PauseEvent,
+    PauseEventKind,
     Reading,
     Shown,
     StatusSays,
@@ -31,7 +31,7 @@ from bot.pauses.outcomes import pause_of, timer_of
 from bot.pauses.pause import PAUSE_LOOKBACK, PauseEnd, PauseRecord, over, same_moment
 from bot.pauses.place import place
 from bot.pauses.rows import Pauses
-from bot.pauses.stored import Stored, as_act, as_event, load_stored
+from bot.pauses.stored import StoredPause, as_act, as_event, load_stored
 from bot.store.transaction import Transaction
 
 ANOTHER_PROCESS = -1
@@ -122,7 +122,7 @@ def observe_unanswered(
     stored = load_stored(transaction, repository, min(now, reading.at))
     known = _with_begun(stored, started)
     after = unanswered(known, started.record_id, _reading(known, reading), revision)
-    is_proved = after.act(started.record_id).state is ActState.DONE
+    is_proved = after.act(started.record_id).state is ActCertainty.DONE
     if not is_proved or reading.pause is None:
         Change(transaction, repository, stored, after, now).store()
         return None
@@ -136,7 +136,7 @@ def observe_unanswered(
     return AnsweredAct(record, _pause_of_act(transaction, record, now))
 
 
-def _with_begun(stored: Stored, begun: AuditRecord) -> Known:
+def _with_begun(stored: StoredPause, begun: AuditRecord) -> Known:
     """What is known, with an act under way that may have begun longer ago than acts are read."""
     known = stored.known
     if begun.record_id in stored.acts:
@@ -188,7 +188,7 @@ class EventContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ToldByEvent:
     """What an event of the log told."""
 
     is_by_act: bool  #: an act of this bot caused it
@@ -200,7 +200,7 @@ def place_event(
     record: EventRecord,
     context: EventContext,
     channels: Collection[str],
-) -> Placed:
+) -> ToldByEvent:
     """Give an event of the log its place, and store and tell what it adds.
 
     The caller waits while somebody acts on the pause. `channels`: those that get such events.
@@ -215,7 +215,7 @@ def place_event(
     is_by_act = event.is_ours and (
         after.acts != stored.known.acts or _is_of_person(stored.known, after, event)
     )
-    return Placed(is_by_act, _is_unknown_end(stored.known, after, event))
+    return ToldByEvent(is_by_act, _is_unknown_end(stored.known, after, event))
 
 
 def believe_log(transaction: Transaction, repository: RepositoryName, now: datetime) -> None:
@@ -244,7 +244,7 @@ def _is_news(last: KnownPause | None, event: PauseEvent) -> bool:
 
 def _event_reading(known: Known, event: PauseEvent, context: EventContext) -> Reading | None:
     if context.is_reading:
-        shown = Shown(event.reason, event.at) if event.kind is not EventKind.REMOVED else None
+        shown = Shown(event.reason, event.at) if event.kind is not PauseEventKind.REMOVED else None
         return Reading(shown, event.at)
     return _reading(known, context.reading) if context.reading is not None else None
 
@@ -253,7 +253,7 @@ def _placed(known: Known, event: PauseEvent, reading: Reading | None, now: datet
     """What is known with the event and the reading that it asked for."""
     last = known.last
     at = reading.at if reading is not None else max(now, event.at)
-    is_end = event.kind is EventKind.REMOVED
+    is_end = event.kind is PauseEventKind.REMOVED
     if is_end and last is not None and last.is_open and last.last_line.paused_at < event.at:
         return _observed(place(known, event, at), reading)
     return place(_observed(known, reading), event, at)
@@ -269,7 +269,7 @@ def _is_of_person(before: Known, after: Known, event: PauseEvent) -> bool:
     people = [
         line.by for pause in changed for line in pause.lines if line.event_id == event.event_id
     ]
-    if event.kind is EventKind.REMOVED:
+    if event.kind is PauseEventKind.REMOVED:
         people += [pause.end.by for pause in changed if pause.end is not None]
     return any(is_person(by) for by in people) or _says_the_same(after, event)
 
@@ -277,13 +277,13 @@ def _is_of_person(before: Known, after: Known, event: PauseEvent) -> bool:
 def _says_the_same(known: Known, event: PauseEvent) -> bool:
     """Whether it says again what the last pause says, as where a person only set another end."""
     pause = known.last
-    if pause is None or pause.end is not None or event.kind is not EventKind.UPDATED:
+    if pause is None or pause.end is not None or event.kind is not PauseEventKind.UPDATED:
         return False
     return not lines_behind(pause.last_line, [event])
 
 
 def _is_unknown_end(before: Known, after: Known, event: PauseEvent) -> bool:
-    if event.kind is not EventKind.REMOVED or before.pauses != after.pauses:
+    if event.kind is not PauseEventKind.REMOVED or before.pauses != after.pauses:
         return False
     begun = [pause for pause in before.pauses if pause.first_line.paused_at < event.at]
     if not begun:

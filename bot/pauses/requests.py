@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from bot.acts.confirmation import CONFIRMED_WITHIN, Request, RequestOutcome
+from bot.acts.confirmation import CONFIRMED_WITHIN, ConfirmationRequest, RequestOutcome
 from bot.acts.group_act import GroupAct
 from bot.acts.group_acts import GroupActs
 from bot.acts.permission import is_machine
@@ -49,12 +49,12 @@ def shown_by(transaction: Transaction, asked: AuditRecord) -> LiveSubject:
 
 def read_request(
     transaction: Transaction, subject: LiveSubject, state_of: StateOf
-) -> Request | None:
+) -> ConfirmationRequest | None:
     """The request that a live message shows; None if its acts aren't known any more."""
     asked = _acts_shown(transaction, subject)
     if not asked:
         return None
-    request = Request(asked, [state_of(transaction, act) for act in asked])
+    request = ConfirmationRequest(asked, [state_of(transaction, act) for act in asked])
     is_closed = any(message.closed for message in LiveMessages(transaction).of(subject))
     return request.expired() if is_closed else request
 
@@ -183,7 +183,7 @@ def touch_requests(
         LiveMessages(transaction).mark(subject, due_at=now, closed=is_settled(request))
 
 
-def is_settled(request: Request | None) -> bool:
+def is_settled(request: ConfirmationRequest | None) -> bool:
     """Whether nothing more becomes of it: what is under way may still fail, and be open again."""
     return request is None or request.state not in {RequestState.OPEN, RequestState.UNDER_WAY}
 

@@ -14,7 +14,7 @@ from bot.kernel.errors import MergeQueueError
 from bot.kernel.groups import Group, Target
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.errors import MergeQueueUnavailable, StaleReading, join_answers
-from bot.merge_queue.port import MergeQueue, OnAnswer, Unclear
+from bot.merge_queue.port import MergeQueue, OnAnswer, UnclearChange
 from bot.merge_queue.queue import Pause
 from bot.pauses.history import know_pause
 from bot.pauses.outcomes import NotPaused, OtherPause, ResumeOutcome, WatchOutcome
@@ -160,7 +160,7 @@ class ResumeQueue:
     ) -> ResumeOutcome:
         async with self.acts.begun(act) as (started, answers, revision):
             resumed = await self._ask_service(known, act.repository, is_fresh, answers.append)
-            if isinstance(resumed, Unclear):
+            if isinstance(resumed, UnclearChange):
                 unanswered = started.answered(join_answers(answers))
                 return await self._after_lost_answer(unanswered, resumed, revision)
         if isinstance(resumed, Pause):
@@ -176,7 +176,7 @@ class ResumeQueue:
         return await succeed(self.acts, answered, reading, revision)
 
     async def _after_lost_answer(
-        self, started: AuditRecord, unclear: Unclear, revision: int
+        self, started: AuditRecord, unclear: UnclearChange, revision: int
     ) -> NotPaused:
         """The queue runs, and only the log can tell whose doing that is.
 
@@ -236,7 +236,7 @@ class ResumeQueue:
         repository: RepositoryName,
         is_fresh: IsFresh,
         on_answer: OnAnswer,
-    ) -> bool | Pause | Unclear:
+    ) -> bool | Pause | UnclearChange:
         """Whether the queue was resumed; another pause if that has taken its place."""
         for _ in range(READS):
             try:

@@ -15,9 +15,8 @@ from bot.log.rows import Events
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import PAUSE_CREATE, PAUSE_DELETE, PAUSE_UPDATE
 from bot.pauses.known import (
+    ActCertainty,
     ActKind,
-    ActState,
-    EventKind,
     Known,
     KnownEnd,
     KnownPause,
@@ -25,6 +24,7 @@ from bot.pauses.known import (
     LineTimer,
     PauseAct,
     PauseEvent,
+    PauseEventKind,
     Shown,
     end_between,
 )
@@ -42,14 +42,14 @@ The log tells of an act within minutes, so an earlier one has its line or its en
 STARTS = frozenset({PAUSE_CREATE, PAUSE_UPDATE})
 
 _KINDS = {
-    PAUSE_CREATE: EventKind.CREATED,
-    PAUSE_UPDATE: EventKind.UPDATED,
-    PAUSE_DELETE: EventKind.REMOVED,
+    PAUSE_CREATE: PauseEventKind.CREATED,
+    PAUSE_UPDATE: PauseEventKind.UPDATED,
+    PAUSE_DELETE: PauseEventKind.REMOVED,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredPause:
     """What is known, and the rows behind it."""
 
     known: Known
@@ -69,7 +69,7 @@ class Stored:
         return [*self.lines[pause_id], line_of(self.pauses[pause_id])]
 
 
-def load_stored(transaction: Transaction, repository: RepositoryName, now: datetime) -> Stored:
+def load_stored(transaction: Transaction, repository: RepositoryName, now: datetime) -> StoredPause:
     """Read what is known; until the transaction ends nobody else changes a pause of it."""
     since = now - PAUSE_LOOKBACK
     found = Pauses(transaction).of(repository, since)
@@ -97,7 +97,7 @@ def load_stored(transaction: Transaction, repository: RepositoryName, now: datet
     events = Events(transaction).routed(repository, STARTS, since)
     for event in events:
         known = _waits(known, event, records)
-    return Stored(known, pauses, lines, acts, ends, records)
+    return StoredPause(known, pauses, lines, acts, ends, records)
 
 
 def _newest_acts(
@@ -213,11 +213,11 @@ def as_act(begun: AuditRecord, end: AuditRecord | None, pauses: Sequence[KnownPa
     if end is None or (end.result in _OPEN_ENDS and not end.is_undone):
         return act
     if end.result is not ActResult.DONE:
-        return replace(act, state=ActState.NOT_DONE)
+        return replace(act, state=ActCertainty.NOT_DONE)
     if kind is ActKind.PAUSE and end.paused_at is not None:
         act = replace(act, answered=Shown(end.stored_reason or "", end.paused_at))
     lines = [line for pause in pauses for line in pause.lines]
     is_named = any(
         line.is_named and act.answered is not None and line.shows(act.answered) for line in lines
     )
-    return replace(act, state=ActState.DONE, answered_at=end.service_at, is_named=is_named)
+    return replace(act, state=ActCertainty.DONE, answered_at=end.service_at, is_named=is_named)

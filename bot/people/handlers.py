@@ -4,7 +4,7 @@ from functools import partial
 
 from bot.blocks import controls
 from bot.blocks.message import Message
-from bot.desk.registry import Accepted, Call, WrongField, handles
+from bot.desk.registry import Accepted, Call, FormMistake, handles
 from bot.home.about import about
 from bot.kernel.actor import Origin
 from bot.kernel.logins import LOGIN, LOGIN_RULE
@@ -57,7 +57,7 @@ async def submit_link(_: Call, form: Interaction) -> Accepted:
     typed = form.filled_in(people_actions.LOGIN_BLOCK, people_actions.LOGIN_BLOCK)
     login = typed.strip().removeprefix("@")
     if LOGIN.fullmatch(login) is None:
-        raise WrongField(people_actions.LOGIN_BLOCK, LOGIN_RULE)
+        raise FormMistake(people_actions.LOGIN_BLOCK, LOGIN_RULE)
     return Accepted(people_texts.linking(), partial(link, _=None, login=login))
 
 

@@ -18,7 +18,7 @@ from bot.posts.delivery import PLAIN_AFTER, POSTS_OF_LIVE_MESSAGES, Delivery, De
 from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
 from bot.posts.rendering import Renderers
-from bot.posts.send import SUSPENDED_RETRY, Outcome, Sender
+from bot.posts.send import SUSPENDED_RETRY, Sender, SendResult
 from bot.posts.wake import Wake
 from bot.slack.ports import ChannelPoster
 from bot.store.errors import LeaseLost, StoreUnavailable
@@ -156,7 +156,7 @@ class PostDeliveries:
             if not continues:
                 return
 
-    async def _record(self, outcome: Outcome) -> None:
+    async def _record(self, outcome: SendResult) -> None:
         """Store an outcome; raises LeaseLost for another's claim, and StoreUnavailable.
 
         At the end of the process, posts do not all retry a database that has failed once.
@@ -173,7 +173,7 @@ class PostDeliveries:
                 raise
 
 
-def _add_what_it_shows(outcome: Outcome, delivery: Delivery, claim: Claim) -> None:
+def _add_what_it_shows(outcome: SendResult, delivery: Delivery, claim: Claim) -> None:
     """Add the state that the post of a live message shows, if it is certainly up to date.
 
     It isn't if its blocks are missing, which the next edit adds, nor if it was found in the
@@ -193,7 +193,7 @@ def _add_what_it_shows(outcome: Outcome, delivery: Delivery, claim: Claim) -> No
 
 def record_outcome(
     transaction: Transaction,
-    outcome: Outcome,
+    outcome: SendResult,
     now: datetime,
     when_posted: Callable[[Transaction, Delivery, str | None], None],
 ) -> None:

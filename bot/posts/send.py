@@ -80,7 +80,7 @@ def _may_say_nothing(delivery: Delivery, live: LiveMessage | None) -> bool:
 
 
 @dataclass(slots=True)
-class Outcome:
+class SendResult:
     """The next state of a delivery, and of those behind it that are `given_back`."""
 
     after: Delivery
@@ -123,11 +123,11 @@ class Sender:
             self.token = lease.token
             self.taken_over_at = now
 
-    async def attempt(self, delivery: Delivery, claim: Claim) -> Outcome:
+    async def attempt(self, delivery: Delivery, claim: Claim) -> SendResult:
         async with self.concurrency:
             now = self.clock.now()
             if now >= claim.send_until or self.ending.is_set():
-                return Outcome(deliveries.given_back(delivery, now))
+                return SendResult(deliveries.given_back(delivery, now))
             # In doubt if this process sent it, even if the database doesn't know.
             sent_at = delivery.progress.attempted_at or self.sent.get(delivery.delivery_id)
             delivery = deliveries.attempted(delivery, sent_at)
@@ -138,7 +138,7 @@ class Sender:
                 root is not None and not root.is_lost and delivery.kind in SHOWN_BY_ROOTS
             )
             if root is not None and root.message_ts is not None and is_shown_there:
-                return Outcome(deliveries.shown_by(delivery, root.message_ts, now))
+                return SendResult(deliveries.shown_by(delivery, root.message_ts, now))
             message = claim.messages.get(delivery.delivery_id)
             if message is not None:
                 return await self._first(delivery, message, claim)
@@ -148,9 +148,9 @@ class Sender:
             else:
                 code = "subject_missing"
                 logger.error("nothing to post", extra=claim.log_fields(code, delivery))
-            return Outcome(deliveries.failed(delivery, code, now))
+            return SendResult(deliveries.failed(delivery, code, now))
 
-    async def _first(self, delivery: Delivery, message: Message, claim: Claim) -> Outcome:
+    async def _first(self, delivery: Delivery, message: Message, claim: Claim) -> SendResult:
         """Post a delivery that was never sent, according to the database.
 
         A restored database may have lost a post of another process: look for it first.
@@ -173,17 +173,17 @@ class Sender:
                 return found
         now = self.clock.now()
         if now >= claim.send_until:
-            return Outcome(deliveries.given_back(delivery, now))
+            return SendResult(deliveries.given_back(delivery, now))
         is_urgent = delivery.urgent or delivery.kind == EventKind.FAILURE
         wait = self.pace.wait(delivery.channel_id, now, urgent=is_urgent)
         if wait:
             self.wake(wait.total_seconds())
-            return Outcome(deliveries.given_back(delivery, now + wait))
+            return SendResult(deliveries.given_back(delivery, now + wait))
         return await self._post(delivery, message, claim)
 
     async def _find(
         self, delivery: Delivery, claim: Claim, since: datetime, until: datetime | None = None
-    ) -> Outcome | None:
+    ) -> SendResult | None:
         """Its outcome, if Slack's history has it. Raises PostError."""
         thread_ts = claim.thread_of(delivery)
         ts = await self.poster.find(
@@ -192,9 +192,9 @@ class Sender:
         if ts is None:
             return None
         logger.info("post found in the history", extra=claim.log_fields("post_found", delivery))
-        return Outcome(deliveries.delivered(delivery, ts, self.clock.now()))
+        return SendResult(deliveries.delivered(delivery, ts, self.clock.now()))
 
-    async def _look_up(self, delivery: Delivery, claim: Claim) -> Outcome:
+    async def _look_up(self, delivery: Delivery, claim: Claim) -> SendResult:
         """Look for a post whose outcome is unknown."""
         try:
             found = await self._find(delivery, claim, delivery.earliest_post)
@@ -203,14 +203,14 @@ class Sender:
         else:
             if found is not None:
                 return found
-            outcome = Outcome(deliveries.not_found(delivery, self.clock.now()))
+            outcome = SendResult(deliveries.not_found(delivery, self.clock.now()))
             if outcome.after.progress.state is DeliveryState.PENDING:
                 self.sent.pop(delivery.delivery_id, None)
         if outcome.after.progress.state is DeliveryState.FAILED:
             logger.error("post given up", extra=claim.log_fields("given_up", delivery))
         return outcome
 
-    def _not_read(self, delivery: Delivery, error: PostError, claim: Claim) -> Outcome:
+    def _not_read(self, delivery: Delivery, error: PostError, claim: Claim) -> SendResult:
         """Retry the lookup when Slack says so; in a suspended channel, only with its retries."""
         level = logging.INFO if isinstance(error, PostPostponed) else logging.WARNING
         logger.log(
@@ -218,23 +218,23 @@ class Sender:
         )
         now = self.clock.now()
         if error.refusal is Refusal.PERSON or error.code == NOT_GRANTED:
-            return Outcome(deliveries.failed(delivery, error.code, now))
+            return SendResult(deliveries.failed(delivery, error.code, now))
         is_refused = error.refusal is not None and error.refusal not in OF_THE_CHANNEL
         if is_refused and now - delivery.earliest_post > HISTORY_REFUSED:
-            return Outcome(deliveries.failed(delivery, error.code, now))
+            return SendResult(deliveries.failed(delivery, error.code, now))
         is_suspended = error.refusal is Refusal.CHANNEL and error.code != NOT_A_MEMBER
         return self._postponed(delivery, error, is_suspended=is_suspended)
 
     def _postponed(
         self, delivery: Delivery, error: PostError, *, is_suspended: bool = False
-    ) -> Outcome:
+    ) -> SendResult:
         wait = SUSPENDED_RETRY.total_seconds() if is_suspended else error.retry_after
         jitter = 0 if is_suspended else self.jitter()
         now = self.clock.now()
         after = deliveries.postponed(delivery, error.code, now=now, retry_after=wait, jitter=jitter)
-        return Outcome(after, is_suspended)
+        return SendResult(after, is_suspended)
 
-    async def _post(self, delivery: Delivery, message: Message, claim: Claim) -> Outcome:
+    async def _post(self, delivery: Delivery, message: Message, claim: Claim) -> SendResult:
         sent_at = self.clock.now()
         if delivery.progress.times_absent >= PLAIN_AFTER and message.blocks:
             # Perhaps Slack fails because of its blocks.
@@ -256,7 +256,7 @@ class Sender:
                 "post in doubt", extra=claim.log_fields("post_in_doubt", delivery, error)
             )
             doubted = deliveries.attempted(delivery, sent_at)
-            return Outcome(deliveries.in_doubt(doubted, error.code, self.clock.now()))
+            return SendResult(deliveries.in_doubt(doubted, error.code, self.clock.now()))
         except PostError as error:
             self.sent.pop(delivery.delivery_id, None)
             return self._not_posted(delivery, error, claim)
@@ -270,7 +270,9 @@ class Sender:
             self.metrics.event_to_post.observe(max(0.0, delay))
         fields = {**claim.log_fields("posted", delivery), "ts": sent.ts}
         logger.info("posted", extra=fields)
-        return Outcome(deliveries.delivered(delivery, sent.ts, now), is_complete=sent.is_complete)
+        return SendResult(
+            deliveries.delivered(delivery, sent.ts, now), is_complete=sent.is_complete
+        )
 
     async def _say_what_it_belongs_to(self, delivery: Delivery, ts: str, claim: Claim) -> None:
         """A reply that stands alone in the channel gets the details that its thread had."""
@@ -315,7 +317,7 @@ class Sender:
             raise PostPostponed("refused_late")
         return await self._send(delivery, message, thread, claim)
 
-    def _not_posted(self, delivery: Delivery, error: PostError, claim: Claim) -> Outcome:
+    def _not_posted(self, delivery: Delivery, error: PostError, claim: Claim) -> SendResult:
         if error.refusal is None:
             logger.info("post postponed", extra=claim.log_fields("post_postponed", delivery, error))
             return self._postponed(delivery, error)
@@ -328,4 +330,4 @@ class Sender:
         logger.log(level, "post refused", extra=fields)
         if error.refusal in OF_THE_CHANNEL:
             return self._postponed(delivery, error, is_suspended=True)
-        return Outcome(deliveries.failed(delivery, error.code, self.clock.now()))
+        return SendResult(deliveries.failed(delivery, error.code, self.clock.now()))

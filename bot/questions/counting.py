@@ -60,7 +60,7 @@ async def statistics(
     """
     newest = await sources.newest_known(repository)
     span = span_back(max(sources.clock.now(), newest), since, zone)
-    reading = LogReading(sources.service, repository, branch, most_pages=most_pages)
+    reading = BackwardReading(sources.service, repository, branch, most_pages=most_pages)
     start = await reading.back_to(span.start, span.end + CLOCK_ALLOWANCE)
     counted = replace(span, start=start)
     tallies, time_in_queue = count(reading.records, counted)
@@ -83,7 +83,7 @@ async def check_statistics(
     newest = await sources.newest_known(repository)
     end = max(sources.clock.now(), newest)
     leaves = frozenset({LEAVE})
-    reading = LogReading(sources.service, repository, None, leaves, most_pages=most_pages)
+    reading = BackwardReading(sources.service, repository, None, leaves, most_pages=most_pages)
     known_since = await reading.back_to(end - 2 * since, end + CLOCK_ALLOWANCE)
     pauses, freezes = await sources.store.read(pauses_and_freezes, repository, end - 2 * since)
     return compare(
@@ -92,7 +92,7 @@ async def check_statistics(
 
 
 @dataclass(slots=True)
-class LogReading:
+class BackwardReading:
     """A log read backwards in complete slices."""
 
     merge_queue: MergeQueue

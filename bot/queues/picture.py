@@ -70,7 +70,7 @@ class PausedFor:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPullRequest:
     """A pull request as a board shows it, and what keeps it from advancing."""
 
     number: int
@@ -90,7 +90,7 @@ class ShownBatch:
     passed: int
     total: int
     due_at: datetime | None
-    pull_requests: tuple[Shown, ...]
+    pull_requests: tuple[ShownPullRequest, ...]
     more: int = 0
     place: int = 1  #: among the queue's batches, counted from 1
     ahead: tuple[int, ...] = ()  #: the places of the batches that it waits for
@@ -105,7 +105,7 @@ class Picture:
     batch_count: int
     in_batches: int  #: the number of queued pull requests in batches
     due_at: datetime | None  #: the expected time of the next merge
-    next_up: tuple[Shown, ...]  #: the first of those that wait, which are shown in full
+    next_up: tuple[ShownPullRequest, ...]  #: the first of those that wait, which are shown in full
     behind: tuple[int, ...]  #: the numbers of those that follow them
     waiting: int  #: the number of all that wait
     is_pause_known: bool = True
@@ -203,9 +203,9 @@ def _batch(place: int, batch: Batch, queue: QueueStatus) -> ShownBatch:
     )
 
 
-def shown(queued: QueuedPullRequest) -> Shown:
+def shown(queued: QueuedPullRequest) -> ShownPullRequest:
     """Leave out an address that is too long to store; the number identifies the pull request."""
-    return Shown(
+    return ShownPullRequest(
         queued.number,
         queued.title[:TITLE_KEPT],
         queued.url if len(queued.url) <= ADDRESS_KEPT else "",

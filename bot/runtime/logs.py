@@ -121,7 +121,7 @@ class _Minute:
     left_out: int = 0
 
 
-class Repeats(logging.Filter):
+class OnceAMinute(logging.Filter):
     """Lets each warning and error through once a minute, with the number left out before it.
 
     Strangers and broken services cause them as often as they like, in libraries too. A record with
@@ -236,7 +236,7 @@ def configure(level: str, form: str, secrets: Iterable[str] = ()) -> None:
     )
     handler = _Handler(redact_text)
     handler.setFormatter(formatter)
-    handler.addFilter(Repeats())
+    handler.addFilter(OnceAMinute())
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)

@@ -34,7 +34,7 @@ from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.clock import Clock
 from bot.kernel.metrics import UNSCRAPED, Metrics
 from bot.slack.errors import PostPostponed, PostRefused, SlackRefused
-from bot.slack.payloads import Said
+from bot.slack.payloads import SaidToBot
 from bot.slack.ports import ChannelDirectory
 from bot.slack.web_api.channels import fitted
 from bot.slack.web_api.failures import (
@@ -271,7 +271,7 @@ class Answers(Enum):
 
 
 @dataclass(slots=True)
-class Progress:
+class RequestProgress:
     """A request that is being carried out: what its person saw so far, and what repeats it."""
 
     is_shown: bool = False  #: something that says so, or the answer itself
@@ -301,9 +301,9 @@ class Conversation:
     view_id: str | None = None  #: for modals
     in_channel_message: bool = False  #: the element is in a message that the whole channel sees
     answers: Answers = Answers.TO_ACTOR
-    asked: Said | None = None  #: the message to answer, if it wasn't a command, button or form
+    asked: SaidToBot | None = None  #: the message to answer, if it wasn't a command, button or form
     #: shared by all copies of this conversation
-    progress: Progress = field(default_factory=Progress)
+    progress: RequestProgress = field(default_factory=RequestProgress)
     request: str | None = None  #: identifies the request while its answer is owed; None if none is
     pressed_ts: str = ""  #: the `ts` of the message whose button was pressed, empty for none
     #: the `ts` of the first message of the thread with that button; None outside of threads
@@ -378,7 +378,7 @@ class Conversation:
             elif self.view_id or self.response_url or self.asked is not None:
                 await self.show_progress(message, replaces=False)
 
-    async def _post_progress(self, asked: Said, message: Message) -> None:
+    async def _post_progress(self, asked: SaidToBot, message: Message) -> None:
         with suppress(*FAILURES):
             answer = await self.client.chat_postMessage(
                 channel=asked.channel, text=message.text, thread_ts=asked.answered_in
@@ -535,7 +535,7 @@ class Conversation:
         return await _send_as_taken("views.update", update, modal.in_form(message))
 
     async def _post(
-        self, address: str, message: Message, asked: Said | None = None
+        self, address: str, message: Message, asked: SaidToBot | None = None
     ) -> NotShown | None:
         """`asked`: the message whose thread gets it."""
         post = partial(

@@ -111,7 +111,7 @@ https://docs.slack.dev/reference/events/message#subtypes
 """
 
 
-class Said(Payload):
+class SaidToBot(Payload):
     """A message in which somebody wrote to the bot.
 
     https://docs.slack.dev/reference/events/app_mention and message.im: `user` is absent from what
@@ -149,7 +149,7 @@ class Said(Payload):
         return self.thread_ts or (None if self.is_direct else self.ts)
 
     @property
-    def latest(self) -> "Said":
+    def latest(self) -> "SaidToBot":
         """The message itself, where this is only about an edit of it."""
         if self.subtype != "message_changed" or self.message is None:
             return self

@@ -38,7 +38,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Unanswered:
+class PersonUnknown:
     """Slack gave no answer about the person; `code` is its error code, or the bot's own."""
 
     code: str
@@ -81,7 +81,7 @@ class Denied:
 
 
 def not_a_member(
-    person: Person | Unanswered | None, claimed: str | None, home_ids: frozenset[str]
+    person: Person | PersonUnknown | None, claimed: str | None, home_ids: frozenset[str]
 ) -> Denied | None:
     """Why the person is not a full member of the home organisation, or None.
 
@@ -91,7 +91,7 @@ def not_a_member(
     Grid, the organisation's. People of other organisations can press buttons in a shared channel
     (https://docs.slack.dev/apis/slack-connect).
     """
-    if isinstance(person, Unanswered):
+    if isinstance(person, PersonUnknown):
         return Denied(DenialReason.UNVERIFIABLE, person.code)
     if person is None:
         return Denied(DenialReason.UNKNOWN_PERSON)

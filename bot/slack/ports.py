@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from bot.blocks.message import Message, Thread
 from bot.kernel.sharing import ChannelSharing
-from bot.slack.person import Person, Unanswered
+from bot.slack.person import Person, PersonUnknown
 
 SURELY_SHOWN = timedelta(seconds=30)
 """The age of a post from which one look into the channel's history is enough."""
@@ -121,11 +121,11 @@ class ChannelDirectory(Protocol):
 class PeopleDirectory(Protocol):
     """Slack's data on people and user groups, at most a minute old. Nothing here raises."""
 
-    async def person(self, user_id: str) -> Person | Unanswered | None:
+    async def person(self, user_id: str) -> Person | PersonUnknown | None:
         """The person; None when Slack has nobody with that id."""
         ...
 
-    async def members(self, group_id: str) -> Collection[str] | Unanswered:
+    async def members(self, group_id: str) -> Collection[str] | PersonUnknown:
         """The ids of a user group's members; a disabled or unknown group has none."""
         ...
 

@@ -32,7 +32,7 @@ metadata = sa.MetaData(
 )
 
 
-class Stored(TypeDecorator[Any]):
+class StoredValue(TypeDecorator[Any]):
     """A value that `write` turns into a column's and `read` reads back; None is NULL."""
 
     impl: _Kind = sa.Text
@@ -63,13 +63,13 @@ class StoredText(TypeDecorator[str]):
         return None if value is None else storable(value)
 
 
-class StoredJson(Stored):
+class StoredJson(StoredValue):
     """A value stored as JSON."""
 
     cache_ok: bool | None = True
 
 
-class StoredNumber(Stored):
+class StoredNumber(StoredValue):
     """A value stored as a number."""
 
     impl: _Kind = sa.BigInteger
@@ -90,11 +90,11 @@ def compact(value: object) -> str:
     return text if is_storable else json.dumps(storable(value), separators=(",", ":"))
 
 
-def as_text(read: Callable[[str], object]) -> Stored:
-    return Stored(str, read)
+def as_text(read: Callable[[str], object]) -> StoredValue:
+    return StoredValue(str, read)
 
 
-def as_json(kind: TypeForm[Any]) -> Stored:
+def as_json(kind: TypeForm[Any]) -> StoredValue:
     # Built when it is first used, which saves time at start-up.
     adapter = cache(lambda: TypeAdapter[Any](kind))
     return StoredJson(

@@ -22,7 +22,7 @@ from bot.merge_queue.event_records import EventPage, EventRecord
 from bot.merge_queue.event_types import EVENT_TYPES, is_known_event_type
 from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ends_as, moment
 from bot.merge_queue.http import Http
-from bot.merge_queue.port import Unclear
+from bot.merge_queue.port import UnclearChange
 from bot.merge_queue.queue import Pause, QueueRule, QueueStatus
 from bot.merge_queue.window import Window
 from bot.sandbox.merge_queue import payloads
@@ -212,14 +212,14 @@ async def test_changes_whose_answers_are_lost_are_unclear_and_the_pause_is_read_
     answers: list[str] = []
     world.lose_next_answer("pause", LOST[lost])
     paused = await queue.pause(SITE, "deploying", on_answer=answers.append)
-    assert isinstance(paused, Unclear)
+    assert isinstance(paused, UnclearChange)
     assert paused.pause == await queue.current_pause(SITE)
     assert paused.pause is not None
     assert paused.pause.reason == "deploying"
 
     world.lose_next_answer("resume", LOST[lost])
     resumed = await queue.resume(SITE, on_answer=answers.append)
-    assert isinstance(resumed, Unclear)
+    assert isinstance(resumed, UnclearChange)
     assert resumed.pause is None
     assert await queue.current_pause(SITE) is None
     # The fake has lost answers of one kind only.

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.client import MergeQueueClient
 from bot.merge_queue.errors import FreezesNotOffered, ResourceNotFound
-from bot.merge_queue.finding import BELIEVED_SECONDS
 from bot.merge_queue.http import Http
+from bot.merge_queue.offered import BELIEVED_SECONDS
 from bot.merge_queue.port import FreezeSupport
 from bot.sandbox.merge_queue.controls import NewPullRequest
 from bot.sandbox.merge_queue.credentials import Credential

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from bot.doctor.diagnosing import diagnose
-from bot.doctor.diagnosis import Diagnosis, Restart, Restarted, Verdict
+from bot.doctor.diagnosis import Diagnosis, QueueVerdict, Restart, Restarted
 from tests.doctor.story import Story
 
 
@@ -19,7 +19,7 @@ def outcome(story: Story) -> Outcome:
     """Wrong is also who names one of two causes, or another cause of restarts."""
     diagnosis = diagnose(story.facts, story.at)
     said = set(diagnosis.verdicts)
-    if said == {Verdict.UNKNOWN} != story.truth:
+    if said == {QueueVerdict.UNKNOWN} != story.truth:
         return Outcome.UNKNOWN
     is_right = said == story.truth and story.restarts in (None, restarts(diagnosis))
     return Outcome.RIGHT if is_right else Outcome.WRONG
@@ -45,12 +45,12 @@ def table(stories: Sequence[Story]) -> Sequence[Row]:
     """A row for each truth, in the order of the verdicts."""
     rows: dict[str, Row] = {}
     for story in sorted(stories, key=_place):
-        name = " + ".join([verdict for verdict in Verdict if verdict in story.truth])
+        name = " + ".join([verdict for verdict in QueueVerdict if verdict in story.truth])
         row = rows.setdefault(name, Row(name))
         row.counted[outcome(story)] += 1
     return list(rows.values())
 
 
 def _place(story: Story) -> tuple[int, int]:
-    order = list(Verdict)
+    order = list(QueueVerdict)
     return len(story.truth), min(order.index(verdict) for verdict in story.truth)

@@ -6,7 +6,7 @@ blocks many; checks that start over, by cause; the same check in every batch; a 
 
 from collections.abc import Iterator, Sequence
 
-from bot.doctor.diagnosis import Restart, Verdict
+from bot.doctor.diagnosis import QueueVerdict, Restart
 from bot.merge_queue.event_types import CHECKS_NOT_STARTED
 from tests.doctor.story import (
     CHECKS,
@@ -36,7 +36,7 @@ def comes_back() -> Iterator[Story]:
     told.enter(-8, 41)
     yield story(
         "#41 is put back six times and fails at another check each time",
-        Verdict.COMES_BACK,
+        QueueVerdict.COMES_BACK,
         queue=status(live(queued(41, -8), start=-6), waiting=[queued(42, -90)]),
         told=stored(told),
     )
@@ -50,7 +50,7 @@ def comes_back() -> Iterator[Story]:
     told.enter(-15, 41)
     yield story(
         "#41 times out three times, and is queued a fourth time",
-        Verdict.COMES_BACK,
+        QueueVerdict.COMES_BACK,
         queue=status(live(queued(41, -15), start=-12), waiting=[queued(43, -80)]),
         told=stored(told),
     )
@@ -61,7 +61,7 @@ def comes_back() -> Iterator[Story]:
     told.enter(-20, 41)
     yield story(
         "#41 fails three times, and another one once in between",
-        Verdict.COMES_BACK,
+        QueueVerdict.COMES_BACK,
         queue=status(live(queued(41, -20), start=-15), waiting=[queued(44, -40)]),
         told=stored(told),
     )
@@ -76,7 +76,7 @@ def comes_back_not() -> Iterator[Story]:
         told.end(batch, code="CHECKS_RETRIED", status=RETRIED, failed=["e2e"])
     yield story(
         "the service itself retries the checks of #41 in one stay (not: comes back)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -98), start=-5), waiting=[queued(42, -90)]),
         told=stored(told),
     )
@@ -86,7 +86,7 @@ def comes_back_not() -> Iterator[Story]:
     told.enter(-3, 42)
     yield story(
         "#41 failed three times while all others merge (not: comes back)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(42, -3), start=-2)),
         told=stored(told),
     )
@@ -99,7 +99,7 @@ def never_start() -> Iterator[Story]:
     told.add(CHECKS_NOT_STARTED, -30, 41, reason="Branch protection refuses the draft")
     yield story(
         "the service fails twice to start the checks of #41, with many behind it",
-        Verdict.NEVER_START,
+        QueueVerdict.NEVER_START,
         queue=status(
             live(queued(41, -65), code="preparing", start=None, passed=0, total=0),
             waiting=[queued(number, -50) for number in range(50, 70)],
@@ -109,13 +109,13 @@ def never_start() -> Iterator[Story]:
     head = live(queued(41, -50), start=-45, passed=0, total=0)
     yield story(
         "no check shows up for the head, while the batch behind it has some",
-        Verdict.NEVER_START,
+        QueueVerdict.NEVER_START,
         queue=status(head, live(queued(42, -40), start=-38, passed=2, after=[head])),
         told=stored(usual(-52)),
     )
     yield story(
         "nothing has been tested since the queue was resumed two hours ago",
-        Verdict.NEVER_START,
+        QueueVerdict.NEVER_START,
         queue=status(waiting=[queued(41, -300), queued(42, -290)]),
         told=stored(usual(-310)),
         released_at=at(-120),
@@ -125,14 +125,14 @@ def never_start() -> Iterator[Story]:
 def never_start_not() -> Iterator[Story]:
     yield story(
         "the batch began eight minutes ago and has no check yet (not: never start)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(41, -10), start=-4, passed=0, total=0)),
         told=stored(usual(-12)),
         details=details({}),
     )
     yield story(
         "the only one has waited for its batch to fill for ten minutes (not: never start)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(waiting=[queued(41, -10)]),
         told=stored(usual(-12)),
     )
@@ -143,7 +143,7 @@ def never_start_not() -> Iterator[Story]:
         told.add(CHECKS_NOT_STARTED, minute, 41, reason="The branch could not be created")
     yield story(
         "the service failed three times to start checks, and two have passed (not: never start)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -50), start=-10, passed=2)),
         told=stored(told),
     )
@@ -158,13 +158,13 @@ def done() -> Iterator[Story]:
     waiting = live(queued(41, -55), queued(42, -55), code="waiting_for_merge", start=-53, passed=3)
     yield story(
         "a batch of two is green and nothing moves, with ten behind it",
-        Verdict.DONE,
+        QueueVerdict.DONE,
         queue=status(waiting, waiting=[queued(number, -30) for number in range(50, 60)]),
         told=stored(told),
     )
     yield story(
         "the head is green and still counts as running, two conditions unmet",
-        Verdict.DONE,
+        QueueVerdict.DONE,
         queue=status(live(queued(41, -100), start=-98, passed=3)),
         told=stored(usual(-105)),
         details=details(PASSED, unmet=["label=ready", "#approved-reviews-by >= 2"]),
@@ -173,7 +173,7 @@ def done() -> Iterator[Story]:
     behind = live(queued(42, -70), start=-60, passed=3, after=[green])
     yield story(
         "the head is green, and so is the batch behind it",
-        Verdict.DONE,
+        QueueVerdict.DONE,
         queue=status(green, behind),
         told=stored(usual(-85)),
         details=details(PASSED),
@@ -183,21 +183,21 @@ def done() -> Iterator[Story]:
 def done_not() -> Iterator[Story]:
     yield story(
         "green, and frozen a moment ago (not: green and nothing moves)",
-        Verdict.FROZEN,
+        QueueVerdict.FROZEN,
         queue=status(live(queued(41, -80, is_frozen=True), code="frozen", start=-78, passed=3)),
         told=stored(usual(-85)),
         details=details(PASSED),
     )
     yield story(
         "all checks but the slow one passed (not: green and nothing moves)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(41, -14), start=-13, passed=2)),
         told=stored(usual(-15)),
         details=details({**PASSED, "integration": "pending"}),
     )
     yield story(
         "green, and it waits for another pull request (not: green and nothing moves)",
-        Verdict.HELD,
+        QueueVerdict.HELD,
         queue=status(
             live(
                 queued(41, -80, depends_on_pull_requests=[39]),
@@ -221,13 +221,13 @@ def held() -> Iterator[Story]:
         batches.append(live(queued(number, -80), code=state, start=-75, after=batches[-1:]))
     yield story(
         "a conflict of #41 blocks three batches, each built on the one before",
-        Verdict.HELD,
+        QueueVerdict.HELD,
         queue=status(*batches),
         told=stored(usual(-95)),
     )
     yield story(
         "twelve wait for #41, which waits for one outside the queue",
-        Verdict.HELD,
+        QueueVerdict.HELD,
         queue=status(
             waiting=[
                 queued(41, -100, depends_on_pull_requests=[7]),
@@ -241,7 +241,7 @@ def held() -> Iterator[Story]:
     )
     yield story(
         "a removal of #41 that isn't carried out keeps one behind it back",
-        Verdict.HELD,
+        QueueVerdict.HELD,
         queue=status(
             first, live(queued(42, -80), code="waiting_for_previous_batches", after=[first])
         ),
@@ -252,7 +252,7 @@ def held() -> Iterator[Story]:
 def held_not() -> Iterator[Story]:
     yield story(
         "one waits for another for ten minutes, as dependencies do (not: blocks others)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(
             live(queued(41, -9), start=-8),
             waiting=[queued(42, -9, depends_on_pull_requests=[41])],
@@ -451,7 +451,7 @@ def restarted_not() -> Iterator[Story]:
         told.enter(end + 5, 50 + n)
     yield story(
         "conflicts throw out those ahead, which are queued again (not: requeues, not: pushes)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -68), start=-14)),
         told=stored(told),
     )
@@ -465,7 +465,7 @@ def restarted_not() -> Iterator[Story]:
         told.restarts(41, start=end - 9, end=end + 0.1, code="PR_AHEAD_DEQUEUED")
     yield story(
         "each time one ahead failed as somebody pushed to another (not: pushes)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -68), start=-14)),
         told=stored(told),
     )
@@ -477,7 +477,7 @@ def restarted_not() -> Iterator[Story]:
         )
     yield story(
         "the service reduces its parallel checks three times (not: merges around the queue)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -68), start=-14)),
         told=stored(told),
     )
@@ -489,7 +489,7 @@ def same_check() -> Iterator[Story]:
         told.fails(40 + n, start=-295 + 24 * n, end=-280 + 24 * n, failed=["deploy preview"])
     yield story(
         "the same check fails for twelve in a row, over five hours",
-        Verdict.SAME_CHECK,
+        QueueVerdict.SAME_CHECK,
         queue=status(live(60, start=-8), waiting=[queued(n, -60) for n in range(61, 90)]),
         told=stored(told),
     )
@@ -500,7 +500,7 @@ def same_check() -> Iterator[Story]:
     told.fails(43, start=-29, end=-20, failed=["lint"])
     yield story(
         "lint fails everywhere, now and then with another one",
-        Verdict.SAME_CHECK,
+        QueueVerdict.SAME_CHECK,
         queue=status(live(queued(44, -49), start=-15)),
         told=stored(told),
     )
@@ -509,7 +509,7 @@ def same_check() -> Iterator[Story]:
         told.fails(41 + n, start=-45 + 14 * n, end=-36 + 14 * n, failed=["license/cla"])
     yield story(
         "three in a row are enough",
-        Verdict.SAME_CHECK,
+        QueueVerdict.SAME_CHECK,
         queue=status(live(50, start=-5)),
         told=stored(told),
     )
@@ -521,7 +521,7 @@ def same_check_not() -> Iterator[Story]:
         told.fails(41 + n, start=-65 + 25 * n, end=-50 + 25 * n, failed=["e2e"])
     yield story(
         "the same check failed twice in a row (not: same check)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(50, -60), start=-15)),
         told=stored(told),
     )
@@ -533,7 +533,7 @@ def storm() -> Iterator[Story]:
         told.fails(40 + n, start=-38 + 4 * n, end=-32 + 4 * n, failed=[f"shard {n % 4}"])
     yield story(
         "eight fail within half an hour, at four shards",
-        Verdict.MANY_CHECKS,
+        QueueVerdict.MANY_CHECKS,
         queue=status(live(60, start=-1), waiting=[61]),
         told=stored(told),
     )
@@ -543,7 +543,7 @@ def storm() -> Iterator[Story]:
     told.fails(46, 47, start=-13, end=-5, failed=["integration"])
     yield story(
         "three batches of several fail, each at other checks",
-        Verdict.MANY_CHECKS,
+        QueueVerdict.MANY_CHECKS,
         queue=status(live(60, start=-1)),
         told=stored(told),
     )
@@ -554,7 +554,7 @@ def storm() -> Iterator[Story]:
     told.passes(81, start=-12, end=-4)
     yield story(
         "nine fail at nine checks while two merge",
-        Verdict.MANY_CHECKS,
+        QueueVerdict.MANY_CHECKS,
         queue=status(live(60, start=-1)),
         told=stored(told),
     )
@@ -568,7 +568,7 @@ def storm_not() -> Iterator[Story]:
     told.enter(-2, 60)
     yield story(
         "six fail in half an hour in which eight merge (not: a storm)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(60, -2), start=-1)),
         told=stored(told),
     )

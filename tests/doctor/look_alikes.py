@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import QueueVerdict
 from bot.doctor.facts import NoAnswer, ServiceProblem
 from bot.merge_queue.event_types import CHECKS_END, CHECKS_NOT_STARTED, LEAVE
 from tests.doctor.story import (
@@ -30,14 +30,14 @@ def runners_or_the_head() -> Iterator[Story]:
     behind = live(queued(42, -60), start=-55, passed=2, total=3, after=[head])
     yield story(
         "the head's checks don't pass while those behind it do (not: runners)",
-        Verdict.HANGS,
+        QueueVerdict.HANGS,
         queue=status(head, behind),
         told=stored(usual(-72)),
         details=details(dict.fromkeys(CHECKS, "pending")),
     )
     yield story(
         "one batch alone has no result yet (not: runners, not: hangs)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -70), start=-65, passed=0, total=3)),
         told=stored(usual(-72)),
         details=details(dict.fromkeys(CHECKS, "pending")),
@@ -51,7 +51,7 @@ def runners_or_the_head() -> Iterator[Story]:
     told.leave(-39, 41, "CHECKS_FAILED", ["integration"])
     yield story(
         "a bad head fails with the batches that were tested on top of it (not: same check)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(42, -58), start=-30), waiting=[queued(43, -58)]),
         told=stored(told),
     )
@@ -63,7 +63,7 @@ def runners_or_the_head() -> Iterator[Story]:
         told.end(batch, code="CHECKS_FAILED", failed=["integration"])
     yield story(
         "three batches run side by side on a bad head, and name only their own (not: same check)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(42, -58), start=-30), waiting=[queued(43, -58)]),
         told=stored(told),
     )
@@ -73,26 +73,26 @@ def summary_or_check() -> Iterator[Story]:
     """A count of checks that no longer moves, against a check that hangs."""
     yield story(
         "18 of 20 passed for an hour and a half, and no service says which (not: hangs)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -95), start=-90, passed=18, total=20)),
         told=stored(usual(-97)),
     )
     yield story(
         "the count stands at 2 of 3, but all checks have passed (not: hangs)",
-        Verdict.DONE,
+        QueueVerdict.DONE,
         queue=status(live(queued(41, -95), start=-90, passed=2, total=3)),
         told=stored(usual(-97)),
         details=details(dict.fromkeys(CHECKS, "success")),
     )
     yield story(
         "a service that never counts checks (not: never start)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -50), start=-45, passed=0, total=0)),
         told=stored(usual(-52)),
     )
     yield story(
         "the checks have run as long as they usually do (not: hangs)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(41, -12), start=-11, passed=2)),
         told=stored(usual(-14)),
         details=details(RUNNING),
@@ -103,27 +103,27 @@ def silence_or_quiet() -> Iterator[Story]:
     """A silent service, against a quiet night."""
     yield story(
         "a quiet night: nothing for nine hours, and nothing queued (not: no answer)",
-        Verdict.EMPTY,
+        QueueVerdict.EMPTY,
         queue=status(),
         told=stored(usual(-540)),
     )
     silent = ServiceProblem(NoAnswer.SILENT, last_answer_at=at(-45))
     yield story(
         "no answer since a quiet evening (not: nothing queued)",
-        Verdict.NO_ANSWER,
+        QueueVerdict.NO_ANSWER,
         queue=None,
         told=stored(usual(-300), read=-45),
         problem=silent,
     )
     yield story(
         "the log hasn't been read for an hour, so that merges may be missing (not: stalled)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -90), start=-5), waiting=[42]),
         told=stored(usual(-92), read=-60),
     )
     yield story(
         "an answer with entries that can't be read (not: nothing queued)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(unreadable=2),
         told=stored(usual(-30)),
     )
@@ -141,7 +141,7 @@ def restart_or_eviction() -> Iterator[Story]:
         told.leave(batch.end, number, "PULL_REQUEST_UPDATED")
     yield story(
         "three people push to their own pull requests, which leave (not: restarts)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(50, -50), start=-20)),
         told=stored(told),
     )
@@ -154,7 +154,7 @@ def restart_or_eviction() -> Iterator[Story]:
         told.restarts(41, start=end - 10, end=end, code="PR_AHEAD_DEQUEUED")
     yield story(
         "the checks start over because others ahead failed (not: restarts by people)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -62), start=-20)),
         told=stored(told),
     )
@@ -166,7 +166,7 @@ def restart_or_eviction() -> Iterator[Story]:
         told.restarts(42, start=begun, end=begun + 10, code="PR_WITH_HIGHER_PRIORITY_QUEUED")
     yield story(
         "the checks of two batches start over for two reasons at once (not: merges around)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -62), start=-20)),
         told=stored(told),
     )
@@ -176,7 +176,7 @@ def restart_or_eviction() -> Iterator[Story]:
         told.restarts(number, start=-60, end=-40, code="MERGE_QUEUE_RESET")
     yield story(
         "one push to main restarts six batches at once (not: six restarts)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(*(live(queued(n, -62), start=-38) for n in range(41, 44))),
         told=stored(told),
     )
@@ -189,7 +189,7 @@ def low_or_stalled() -> Iterator[Story]:
     told.enter(-9, 41)
     yield story(
         "the only pull request of the day came nine minutes ago (not: stalled)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(41, -9), start=-8)),
         told=stored(told),
     )
@@ -199,7 +199,7 @@ def low_or_stalled() -> Iterator[Story]:
     main.enter(-125, 41)
     yield story(
         "merges go on into another branch, and main stands still (not: merging normally)",
-        Verdict.HANGS,
+        QueueVerdict.HANGS,
         queue=status(live(queued(41, -125), start=-120, passed=2)),
         told=stored(other, main),
         details=details(RUNNING),
@@ -208,7 +208,7 @@ def low_or_stalled() -> Iterator[Story]:
     told.enter(-35, 41)
     yield story(
         "no batch just now, right after one failed (not: never start)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(waiting=[queued(42, -90)]),
         told=stored(_one_failed_at(-2)),
     )
@@ -225,7 +225,7 @@ def held_alone() -> Iterator[Story]:
     """A batch whose only pull request is held."""
     yield story(
         "the only pull request is held, and nothing waits for it (not: merging normally)",
-        Verdict.HELD,
+        QueueVerdict.HELD,
         queue=status(
             live(
                 queued(41, -95, depends_on_pull_requests=[39]), code="waiting_for_merge", start=-90
@@ -236,20 +236,20 @@ def held_alone() -> Iterator[Story]:
     held = live(queued(41, -95, depends_on_pull_requests=[39]), code="waiting_for_merge", start=-90)
     yield story(
         "one is held, and the others merge past it (not: it blocks others)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(held, live(queued(42, -6), start=-5), waiting=[43]),
         told=stored(usual(-7)),
     )
     yield story(
         "a freeze of another branch (not: frozen)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(3_100, -5), start=-4)),
         told=stored(_on_main(3_100, -5)),
         freezes=(frozen(-300, "base=release/4.2"),),
     )
     yield story(
         "a freeze with conditions that only the service reads, while it merges (not: frozen)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(3_100, -5), start=-4)),
         told=stored(_on_main(3_100, -5)),
         freezes=(frozen(-300, "label=risky"),),
@@ -270,7 +270,7 @@ def failures() -> Iterator[Story]:
     told.passes(51, start=-20, end=-6)
     yield story(
         "integration failed three times, and has passed since (not: same check)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(52, start=-4)),
         told=stored(told),
     )
@@ -280,7 +280,7 @@ def failures() -> Iterator[Story]:
     told.fails(41, start=-58, end=-40)
     yield story(
         "a bisection finds one pull request (not: same check)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(42, -96), queued(43, -96), start=-20)),
         told=stored(told),
     )
@@ -289,7 +289,7 @@ def failures() -> Iterator[Story]:
         told.fails(41 + n, start=-290 + 45 * n, end=-260 + 45 * n, failed=[f"own test {n}"])
     yield story(
         "six fail over four hours, each with its own test (not: a storm)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(60, -200), start=-3)),
         told=stored(told),
     )
@@ -299,7 +299,7 @@ def failures() -> Iterator[Story]:
         told.fails(51 + n, start=-60 + 9 * n, end=-52 + 9 * n, failed=["e2e"])
     yield story(
         "two checks fail by turns, in no batch together (not: same check, not: a storm)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(60, -80), start=-3)),
         told=stored(told),
     )
@@ -309,7 +309,7 @@ def failures() -> Iterator[Story]:
         told.leave(minute, number, "CONFIGURATION_CHANGED")
     yield story(
         "the configuration changed under two pull requests (not: invalid)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(60, -95), start=-10)),
         told=stored(told),
     )
@@ -320,7 +320,7 @@ def failures() -> Iterator[Story]:
     told.start(batch)
     yield story(
         "the checks didn't start once, and then did (not: never start)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -95), start=-85, passed=2)),
         told=stored(told),
     )
@@ -330,39 +330,39 @@ def little_is_read() -> Iterator[Story]:
     told = usual(-3)
     yield story(
         "leaves and ends of checks are read, and no merges (not: stalled)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(41, -8), start=-7)),
         told=stored(told, types=[LEAVE, CHECKS_END]),
     )
     yield story(
         "no merge is read, and the queue is long (not: stalled, not: normal)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -100), start=-7), waiting=list(range(50, 90))),
         told=stored(told, types=[CHECKS_NOT_STARTED]),
     )
     yield story(
         "the bot began to read ten minutes ago (not: never start, not: stalled)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(waiting=[queued(41, -200)]),
         told=stored(Telling(), since=-10),
     )
     yield story(
         "nobody knows whether it is paused (not: never start)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(waiting=[queued(41, -100)]),
         told=stored(usual(-102)),
         is_pause_known=False,
     )
     yield story(
         "the checks of the head ended a minute ago (not: done and nothing happens)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(41, -14), code="waiting_for_merge", start=-13, passed=3)),
         told=stored(usual(-15)),
         details=details(dict.fromkeys(CHECKS, "success")),
     )
     yield story(
         "the runners were slow yesterday evening, and are quick again (not: checks start late)",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(41, -6), start=-5)),
         told=stored(_slow_long_ago()),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import QueueVerdict
 from bot.doctor.facts import NoAnswer, ServiceProblem
 from bot.merge_queue.event_types import CHECKS_NOT_STARTED
 from tests.doctor.story import (
@@ -36,7 +36,7 @@ def after_the_fact() -> Iterator[Story]:
     told.enter(-80, 60)
     yield story(
         "a storm, then a pause of an hour and a half, which has just ended (not: a storm)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(60, -80), start=-6), waiting=[queued(61, -70)]),
         told=stored(told),
         released_at=at(-7),
@@ -50,7 +50,7 @@ def after_the_fact() -> Iterator[Story]:
         told.end(stopped, code=code, status=RETRIED, state="cancelled")
     yield story(
         "three short pauses stopped the checks of #41 each time; the last one is just over",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(41, -145), start=-8)),
         told=stored(told),
         released_at=at(-9),
@@ -61,7 +61,7 @@ def after_the_fact() -> Iterator[Story]:
     told.enter(-70, 60)
     yield story(
         "integration broke three hours ago, then nobody queued anything until an hour ago",
-        Verdict.HANGS,
+        QueueVerdict.HANGS,
         queue=status(live(queued(60, -70), start=-68, passed=2)),
         told=stored(told),
         details=details(RUNNING),
@@ -72,14 +72,14 @@ def empty_and_more() -> Iterator[Story]:
     invalid = ServiceProblem(NoAnswer.INVALID, "422: queue_rules: extra keys not allowed")
     yield story(
         "nothing is queued, and the service says that the configuration is invalid",
-        Verdict.MISCONFIGURED,
+        QueueVerdict.MISCONFIGURED,
         queue=status(),
         told=stored(usual(-40)),
         problem=invalid,
     )
     yield story(
         "nothing is queued, and nobody knows whether it is paused",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(),
         told=stored(usual(-40)),
         is_pause_known=False,
@@ -95,7 +95,7 @@ def two_branches() -> Iterator[Story]:
     main.enter(-5, 41)
     yield story(
         "integration fails in every batch of the release branch, while main merges",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(41, -5), start=-4)),
         told=stored(release, main),
     )
@@ -107,7 +107,7 @@ def two_branches() -> Iterator[Story]:
     main = usual(-3)
     yield story(
         "somebody pushes to the release branch time and again, while main merges",
-        Verdict.RESTARTED,
+        QueueVerdict.RESTARTED,
         queue=status(live(queued(70, -95), start=-15)),
         told=stored(release, main),
     )
@@ -126,7 +126,7 @@ def one_pull_request_and_the_others() -> Iterator[Story]:
     told.enter(-30, 41)
     yield story(
         "#41 fails three times ahead of #42, whose checks start over for it each time",
-        Verdict.COMES_BACK,
+        QueueVerdict.COMES_BACK,
         queue=status(live(queued(41, -30), start=-12), waiting=[queued(42, -118)]),
         told=stored(told),
     )
@@ -137,7 +137,7 @@ def one_pull_request_and_the_others() -> Iterator[Story]:
     told.enter(-30, 41)
     yield story(
         "#41 is queued again and again although it conflicts with main",
-        Verdict.COMES_BACK,
+        QueueVerdict.COMES_BACK,
         queue=status(live(queued(41, -30), code="preparing", start=None, passed=0, total=0)),
         told=stored(told),
     )
@@ -146,8 +146,8 @@ def one_pull_request_and_the_others() -> Iterator[Story]:
         told.fails(41, start=-120 + 40 * n, end=-100 + 40 * n, failed=["unit tests"])
     yield story(
         "#41 has just failed for the third time, and nothing else is queued",
-        Verdict.EMPTY,
-        Verdict.COMES_BACK,
+        QueueVerdict.EMPTY,
+        QueueVerdict.COMES_BACK,
         queue=status(),
         told=stored(told),
     )
@@ -157,7 +157,7 @@ def one_pull_request_and_the_others() -> Iterator[Story]:
         told.leave(-115 + 25 * n, 41 + n, "CONFLICT_WITH_BASE_BRANCH")
     yield story(
         "four different ones conflict with main, one after the other (not: comes back)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(60, -80), start=-10)),
         told=stored(told),
     )
@@ -170,8 +170,8 @@ def two_at_once() -> Iterator[Story]:
         told.restarts(41, start=-146 + 24 * n, end=-130 + 24 * n, code="MERGE_QUEUE_RESET")
     yield story(
         "three merges around the queue, and since then a check hangs",
-        Verdict.RESTARTED,
-        Verdict.HANGS,
+        QueueVerdict.RESTARTED,
+        QueueVerdict.HANGS,
         queue=status(live(queued(41, -148), start=-80, passed=2)),
         told=stored(told),
         details=details(RUNNING),
@@ -183,8 +183,8 @@ def two_at_once() -> Iterator[Story]:
     head = live(queued(41, -98, depends_on_pull_requests=[7]), code="waiting_for_merge", start=-95)
     yield story(
         "#41 waits for one outside the queue, and the checks of #42 can't be started",
-        Verdict.HELD,
-        Verdict.NEVER_START,
+        QueueVerdict.HELD,
+        QueueVerdict.NEVER_START,
         queue=status(head, waiting=[queued(42, -98)]),
         told=stored(told),
     )
@@ -193,8 +193,8 @@ def two_at_once() -> Iterator[Story]:
         told.fails(40 + n, start=-95 + 12 * n, end=-87 + 12 * n)
     yield story(
         "integration failed in every batch, so somebody paused; nobody may know for how long",
-        Verdict.PAUSED,
-        Verdict.SAME_CHECK,
+        QueueVerdict.PAUSED,
+        QueueVerdict.SAME_CHECK,
         queue=status(waiting=[queued(50, -40)], pause={"paused": True}),
         told=stored(told),
         is_pause_known=False,
@@ -209,7 +209,7 @@ def half_known() -> Iterator[Story]:
     told.end(batch)
     yield story(
         "the log is half an hour old, and the head has been green for longer",
-        Verdict.DONE,
+        QueueVerdict.DONE,
         queue=status(live(queued(41, -100), code="waiting_for_merge", start=-98, passed=3)),
         told=stored(told, read=-30),
     )
@@ -217,7 +217,7 @@ def half_known() -> Iterator[Story]:
     terms = exempt.terms.model_copy(update={"exclude_conditions": ("label=hotfix",)})
     yield story(
         "everything is frozen but hotfixes, and the check of a hotfix hangs",
-        Verdict.HANGS,
+        QueueVerdict.HANGS,
         queue=status(
             live(queued(41, -70), start=-68, passed=2),
             live(queued(42, -200, is_frozen=True), code="frozen", start=-190, passed=3),
@@ -231,13 +231,13 @@ def half_known() -> Iterator[Story]:
         told.fails(41 + n, start=-60 + 14 * n, end=-50 + 14 * n, failed=[])
     yield story(
         "three fail in a row, and the service names no check (not: same check)",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(60, -65), start=-8)),
         told=stored(told),
     )
     yield story(
         "paused by a person, with the head's check hanging since before",
-        Verdict.PAUSED,
+        QueueVerdict.PAUSED,
         queue=status(live(queued(41, -90), start=-88, passed=2)),
         told=stored(usual(-95)),
         pause=paused(-30, "looking into it"),

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from bot.doctor.diagnosis import Restart, Verdict
-from bot.doctor.facts import EXAMINED_TYPES, Facts, Log
+from bot.doctor.diagnosis import QueueVerdict, Restart
+from bot.doctor.facts import EXAMINED_TYPES, Log, QueueFacts
 from bot.freezes.freeze import Freeze, Stage, Told
 from bot.kernel.actor import Actor
 from bot.merge_queue.event_records import (
@@ -305,30 +305,30 @@ class Story:
     """What happened, and what a person who knew everything would say."""
 
     name: str
-    truth: frozenset[Verdict]  #: all the causes there are
-    find_out: Callable[[], Facts]
+    truth: frozenset[QueueVerdict]  #: all the causes there are
+    find_out: Callable[[], QueueFacts]
     at: datetime = NOON
     #: how often checks started over for which cause, where that is part of the truth
     restarts: Mapping[Restart, int] | None = None
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> QueueFacts:
         return self.find_out()
 
 
 def story(
     name: str,
-    *truth: Verdict,
+    *truth: QueueVerdict,
     queue: QueueStatus | None,
     told: Callable[[], Log] | None = None,
     **facts: Any,
 ) -> Story:
     known = told or stored(Telling())
-    return Story(name, frozenset(truth), lambda: Facts(SITE, queue, log=known(), **facts))
+    return Story(name, frozenset(truth), lambda: QueueFacts(SITE, queue, log=known(), **facts))
 
 
 def restarts(name: str, causes: Mapping[Restart, int], queue: QueueStatus, told: Telling) -> Story:
     """Checks start over, so often for each of these causes."""
     known = stored(told)
-    truth = frozenset({Verdict.RESTARTED})
-    return Story(name, truth, lambda: Facts(SITE, queue, log=known()), restarts=causes)
+    truth = frozenset({QueueVerdict.RESTARTED})
+    return Story(name, truth, lambda: QueueFacts(SITE, queue, log=known()), restarts=causes)

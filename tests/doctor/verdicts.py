@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import QueueVerdict
 from bot.doctor.facts import NoAnswer, ServiceProblem
 from bot.merge_queue.event_types import CHECKS_NOT_STARTED
 from tests.doctor.story import (
@@ -41,17 +41,19 @@ def no_answer() -> Iterator[Story]:
     silent = ServiceProblem(NoAnswer.SILENT, last_answer_at=at(-25))
     yield story(
         "the service hasn't answered for 25 minutes",
-        Verdict.NO_ANSWER,
+        QueueVerdict.NO_ANSWER,
         queue=None,
         told=stored(usual(-30), read=-25),
         problem=silent,
     )
     refused = ServiceProblem(NoAnswer.REFUSED, "403 forbidden: no permission")
-    yield story("the key may not read the queue", Verdict.NO_ANSWER, queue=None, problem=refused)
+    yield story(
+        "the key may not read the queue", QueueVerdict.NO_ANSWER, queue=None, problem=refused
+    )
     failing = ServiceProblem(NoAnswer.FAILING, "503 service unavailable", at(-3))
     yield story(
         "the service fails on its own, and nothing else is known",
-        Verdict.NO_ANSWER,
+        QueueVerdict.NO_ANSWER,
         queue=None,
         told=stored(Telling(), read=None),
         problem=failing,
@@ -61,7 +63,7 @@ def no_answer() -> Iterator[Story]:
 def is_paused() -> Iterator[Story]:
     yield story(
         "paused for 52 minutes",
-        Verdict.PAUSED,
+        QueueVerdict.PAUSED,
         queue=BUSY,
         told=stored(usual(-60)),
         pause=paused(-52),
@@ -73,45 +75,47 @@ def is_paused() -> Iterator[Story]:
     told.end(stopped, code="PR_CHECKS_STOPPED_BECAUSE_MERGE_QUEUE_PAUSE", status="REEMBARKED")
     yield story(
         "paused for three hours, which stopped the checks",
-        Verdict.PAUSED,
+        QueueVerdict.PAUSED,
         queue=status(waiting=[queued(41, -195), queued(42, -100)]),
         told=stored(told),
         pause=paused(-180),
     )
     yield story(
         "the status alone says that it is paused",
-        Verdict.PAUSED,
+        QueueVerdict.PAUSED,
         queue=status(waiting=[queued(41, -90)], pause={"paused": True}),
         told=stored(usual(-100)),
         is_pause_known=False,
     )
-    yield story("paused, with nothing queued", Verdict.PAUSED, queue=status(), pause=paused(-10))
+    yield story(
+        "paused, with nothing queued", QueueVerdict.PAUSED, queue=status(), pause=paused(-10)
+    )
 
 
 def is_frozen() -> Iterator[Story]:
     yield story(
         "a freeze of everything",
-        Verdict.FROZEN,
+        QueueVerdict.FROZEN,
         queue=status(live(queued(41, -180, is_frozen=True), code="frozen", start=-170)),
         told=stored(usual(-190)),
         freezes=(frozen(-185),),
     )
     yield story(
         "a freeze of the head's branch",
-        Verdict.FROZEN,
+        QueueVerdict.FROZEN,
         queue=status(live(queued(3_100, -100), code="frozen", start=-90, passed=3)),
         told=stored(_entered(3_100, -100)),
         freezes=(frozen(-120, "base=main"),),
     )
     yield story(
         "outside the hours of merging",
-        Verdict.FROZEN,
+        QueueVerdict.FROZEN,
         queue=status(live(queued(41, -300), code="waiting_schedule", start=-280, passed=3)),
         told=stored(usual(-310)),
     )
     yield story(
         "a freeze that only the pull requests show",
-        Verdict.FROZEN,
+        QueueVerdict.FROZEN,
         queue=status(waiting=[queued(n, -120, is_frozen=True) for n in (41, 42)]),
         told=stored(usual(-130)),
     )
@@ -130,7 +134,7 @@ def misconfigured() -> Iterator[Story]:
         told.leave(minute, number, "QUEUE_RULE_MISSING")
     yield story(
         "the queue rule is gone, and pull requests leave for it",
-        Verdict.MISCONFIGURED,
+        QueueVerdict.MISCONFIGURED,
         queue=status(waiting=[queued(44, -2)]),
         told=stored(told),
     )
@@ -140,14 +144,14 @@ def misconfigured() -> Iterator[Story]:
         told.leave(minute, number, "INCOMPATIBILITY_WITH_BRANCH_PROTECTIONS")
     yield story(
         "the settings clash with the branch protection",
-        Verdict.MISCONFIGURED,
+        QueueVerdict.MISCONFIGURED,
         queue=status(live(44, start=-3)),
         told=stored(told),
     )
     invalid = ServiceProblem(NoAnswer.INVALID, "422: queue_rules: extra keys not allowed")
     yield story(
         "the service says that the configuration is invalid",
-        Verdict.MISCONFIGURED,
+        QueueVerdict.MISCONFIGURED,
         queue=None,
         problem=invalid,
     )
@@ -155,12 +159,15 @@ def misconfigured() -> Iterator[Story]:
 
 def is_empty() -> Iterator[Story]:
     yield story(
-        "nothing queued since lunch", Verdict.EMPTY, queue=status(), told=stored(usual(-95))
+        "nothing queued since lunch", QueueVerdict.EMPTY, queue=status(), told=stored(usual(-95))
     )
-    yield story("never used", Verdict.EMPTY, queue=status())
+    yield story("never used", QueueVerdict.EMPTY, queue=status())
     over = live(41, code="merged", passed=3)
     yield story(
-        "the last one has just merged", Verdict.EMPTY, queue=status(over), told=stored(usual(-1))
+        "the last one has just merged",
+        QueueVerdict.EMPTY,
+        queue=status(over),
+        told=stored(usual(-1)),
     )
 
 
@@ -170,7 +177,7 @@ def same_check() -> Iterator[Story]:
         told.fails(40 + n, start=-60 + 9 * n, end=-52 + 9 * n)
     yield story(
         "integration fails for six pull requests, one after the other",
-        Verdict.SAME_CHECK,
+        QueueVerdict.SAME_CHECK,
         queue=status(live(46, start=-5), waiting=[47, 48]),
         told=stored(told),
     )
@@ -180,7 +187,7 @@ def same_check() -> Iterator[Story]:
     told.fails(45, 46, 47, start=-38, end=-20, failed=["integration", "unit tests"])
     yield story(
         "batches of several fail at the same check, and some at others besides",
-        Verdict.SAME_CHECK,
+        QueueVerdict.SAME_CHECK,
         queue=status(live(48, start=-10), waiting=[49]),
         told=stored(told),
     )
@@ -193,7 +200,7 @@ def same_check() -> Iterator[Story]:
         told.leave(batch.end + 0.1, 40 + n, "CHECKS_TIMEOUT", ["e2e"])
     yield story(
         "the same check times out in every batch",
-        Verdict.SAME_CHECK,
+        QueueVerdict.SAME_CHECK,
         queue=status(live(46, start=-8)),
         told=stored(told),
     )
@@ -209,7 +216,7 @@ def many_checks() -> Iterator[Story]:
             told.fails(40 + n, start=-30 + 4 * n, end=-24 + 4 * n, failed=[check])
         yield story(
             f"six pull requests fail within half an hour, {name}",
-            Verdict.MANY_CHECKS,
+            QueueVerdict.MANY_CHECKS,
             queue=status(live(50, start=-1), waiting=[51, 52]),
             told=stored(told),
         )
@@ -219,7 +226,7 @@ def many_checks() -> Iterator[Story]:
     told.passes(60, start=-20, end=-10)
     yield story(
         "seven fail at random while one merges",
-        Verdict.MANY_CHECKS,
+        QueueVerdict.MANY_CHECKS,
         queue=status(live(50, start=-1)),
         told=stored(told),
     )
@@ -232,7 +239,7 @@ def comes_back() -> Iterator[Story]:
     told.enter(-12, 41)
     yield story(
         "#41 fails and is queued again four times",
-        Verdict.COMES_BACK,
+        QueueVerdict.COMES_BACK,
         queue=status(live(queued(41, -12), start=-10), waiting=[queued(42, -60), queued(43, -50)]),
         told=stored(told),
     )
@@ -241,7 +248,7 @@ def comes_back() -> Iterator[Story]:
         told.fails(41, start=-90 + 28 * n, end=-75 + 28 * n, failed=["e2e"])
     yield story(
         "#41 has just left for the third time",
-        Verdict.COMES_BACK,
+        QueueVerdict.COMES_BACK,
         queue=status(live(queued(42, -80), start=-15), waiting=[43]),
         told=stored(told),
     )
@@ -253,7 +260,7 @@ def comes_back() -> Iterator[Story]:
     told.enter(-20, 41)
     yield story(
         "#41 breaks one batch after the other",
-        Verdict.COMES_BACK,
+        QueueVerdict.COMES_BACK,
         queue=status(live(queued(41, -20), queued(44, -60), start=-15), waiting=[45]),
         told=stored(told),
     )
@@ -272,13 +279,13 @@ def is_held() -> Iterator[Story]:
     )
     yield story(
         "#41 waits for #39, and a batch is built on it",
-        Verdict.HELD,
+        QueueVerdict.HELD,
         queue=status(head, behind),
         told=stored(usual(-125)),
     )
     yield story(
         "a stack waits for a conflict",
-        Verdict.HELD,
+        QueueVerdict.HELD,
         queue=status(
             waiting=[
                 queued(41, -90, conflict_with_pull_requests=[40]),
@@ -290,7 +297,7 @@ def is_held() -> Iterator[Story]:
     )
     yield story(
         "a removal that was asked for isn't done",
-        Verdict.HELD,
+        QueueVerdict.HELD,
         queue=status(
             waiting=[
                 queued(41, -70, dequeue_requested=True),
@@ -309,13 +316,13 @@ def never_start() -> Iterator[Story]:
         told.add(CHECKS_NOT_STARTED, -48 + 12 * n, 41, reason=reason)
     yield story(
         "the service can't start the checks, four times",
-        Verdict.NEVER_START,
+        QueueVerdict.NEVER_START,
         queue=status(live(queued(41, -50), code="preparing", start=None, passed=0, total=0)),
         told=stored(told),
     )
     yield story(
         "no check has shown up for the head",
-        Verdict.NEVER_START,
+        QueueVerdict.NEVER_START,
         queue=status(live(queued(41, -60), start=-45, passed=0, total=0)),
         told=stored(usual(-62)),
         details=details({}),
@@ -325,7 +332,7 @@ def never_start() -> Iterator[Story]:
     told.enter(-80, 42)
     yield story(
         "nothing is tested although two wait for an hour and a half",
-        Verdict.NEVER_START,
+        QueueVerdict.NEVER_START,
         queue=status(waiting=[queued(41, -90), queued(42, -80)]),
         told=stored(told),
     )
@@ -335,7 +342,7 @@ def start_late() -> Iterator[Story]:
     batches = [live(40 + n, start=-75 + n, passed=0, total=5) for n in range(3)]
     yield story(
         "no check has passed in three batches for over an hour",
-        Verdict.START_LATE,
+        QueueVerdict.START_LATE,
         queue=status(*batches, waiting=[50]),
         told=stored(usual(-80)),
         details=details(dict.fromkeys(CHECKS, "pending")),
@@ -345,7 +352,7 @@ def start_late() -> Iterator[Story]:
         told.passes(40 + n, start=-145 + 35 * n, end=-112 + 35 * n, first_check=20)
     yield story(
         "the first checks of the last four batches ran after twenty minutes",
-        Verdict.START_LATE,
+        QueueVerdict.START_LATE,
         queue=status(live(50, start=-5, passed=0, total=3)),
         told=stored(told),
     )
@@ -353,7 +360,7 @@ def start_late() -> Iterator[Story]:
     told.enter(-95, 40, 41)
     yield story(
         "no check of two batches on two branches has passed for longer than any run takes",
-        Verdict.START_LATE,
+        QueueVerdict.START_LATE,
         queue=status(
             live(queued(40, -95), start=-90, passed=0, total=4),
             live(queued(41, -95), start=-85, passed=0, total=4),
@@ -366,21 +373,21 @@ def hangs() -> Iterator[Story]:
     running = dict(zip(CHECKS, ("success", "success", "pending"), strict=True))
     yield story(
         "integration has run for an hour, usually twelve minutes",
-        Verdict.HANGS,
+        QueueVerdict.HANGS,
         queue=status(live(queued(41, -65), start=-60, passed=2), waiting=[42]),
         told=stored(usual(-66)),
         details=details(running, times_out=60),
     )
     yield story(
         "with little history, after more than the default",
-        Verdict.HANGS,
+        QueueVerdict.HANGS,
         queue=status(live(queued(41, -100), start=-95, passed=2)),
         told=stored(_few(-101)),
         details=details(running),
     )
     yield story(
         "the head's check hangs while the batch behind has passed",
-        Verdict.HANGS,
+        QueueVerdict.HANGS,
         queue=status(
             (head := live(queued(41, -90), start=-85, passed=2)),
             live(queued(42, -60), code="waiting_for_merge", start=-58, passed=3, after=[head]),
@@ -405,20 +412,20 @@ def is_done() -> Iterator[Story]:
     told.end(batch)
     yield story(
         "the checks of the head passed 50 minutes ago",
-        Verdict.DONE,
+        QueueVerdict.DONE,
         queue=status(live(queued(41, -65), code="waiting_for_merge", start=-62, passed=3)),
         told=stored(told),
     )
     yield story(
         "all checks passed, and a review is missing",
-        Verdict.DONE,
+        QueueVerdict.DONE,
         queue=status(live(queued(41, -95), start=-90, passed=3)),
         told=stored(usual(-100)),
         details=details(passed, unmet=["#approved-reviews-by >= 1"]),
     )
     yield story(
         "all checks passed by the details, without an event about their end",
-        Verdict.DONE,
+        QueueVerdict.DONE,
         queue=status(live(queued(41, -95), start=-90, passed=3), waiting=[42]),
         told=stored(usual(-100)),
         details=details(passed),
@@ -432,7 +439,7 @@ def restarted() -> Iterator[Story]:
         told.restarts(41, 42, start=-60 + 13 * n, end=-49 + 13 * n, code="MERGE_QUEUE_RESET")
     yield story(
         "somebody pushes to main four times",
-        Verdict.RESTARTED,
+        QueueVerdict.RESTARTED,
         queue=status(live(queued(41, -62), queued(42, -62), start=-9)),
         told=stored(told),
     )
@@ -445,7 +452,7 @@ def restarted() -> Iterator[Story]:
         told.restarts(41, start=end - 10, end=end, code="PR_AHEAD_DEQUEUED")
     yield story(
         "three people push to pull requests ahead",
-        Verdict.RESTARTED,
+        QueueVerdict.RESTARTED,
         queue=status(live(queued(41, -62), start=-20)),
         told=stored(told),
     )
@@ -463,7 +470,7 @@ def restarted() -> Iterator[Story]:
         told.restarts(41, start=-60 + 14 * n, end=-50 + 14 * n, code=code)
     yield story(
         "others go first twice, and one is taken out",
-        Verdict.RESTARTED,
+        QueueVerdict.RESTARTED,
         queue=status(live(queued(41, -62), start=-10)),
         told=stored(told),
     )
@@ -472,19 +479,19 @@ def restarted() -> Iterator[Story]:
 def normal() -> Iterator[Story]:
     many = status(live(41, 42), waiting=list(range(50, 110)))
     yield story(
-        "merging as usual, with 60 behind", Verdict.NORMAL, queue=many, told=stored(usual(-4))
+        "merging as usual, with 60 behind", QueueVerdict.NORMAL, queue=many, told=stored(usual(-4))
     )
     told = usual(-300)
     told.enter(-6, 41)
     yield story(
         "one came six minutes ago after five quiet hours",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(41, -6), start=-5)),
         told=stored(told),
     )
     yield story(
         "the queue has just been resumed",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(queued(41, -200), start=-4), waiting=[42]),
         told=stored(usual(-205)),
         released_at=at(-6),
@@ -493,7 +500,7 @@ def normal() -> Iterator[Story]:
     told.fails(41, start=-18, end=-8)
     yield story(
         "one failed, and the next is being tested",
-        Verdict.NORMAL,
+        QueueVerdict.NORMAL,
         queue=status(live(42, start=-6)),
         told=stored(told),
     )
@@ -502,19 +509,19 @@ def normal() -> Iterator[Story]:
 def unknown() -> Iterator[Story]:
     yield story(
         "a state that nobody knows, for two hours",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -120), code="waiting_for_the_moon", start=-110)),
         told=stored(usual(-125)),
     )
     yield story(
         "nothing of the log is read, and the head has waited for two hours",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -120), start=-5)),
         told=stored(Telling(), read=None),
     )
     yield story(
         "a bisection that takes two hours",
-        Verdict.UNKNOWN,
+        QueueVerdict.UNKNOWN,
         queue=status(live(queued(41, -130), queued(42, -130), code="bisecting", start=-120)),
         told=stored(usual(-135)),
     )
@@ -526,8 +533,8 @@ def two_causes() -> Iterator[Story]:
         told.fails(40 + n, start=-95 + 10 * n, end=-87 + 10 * n)
     yield story(
         "paused because integration fails in every batch",
-        Verdict.PAUSED,
-        Verdict.SAME_CHECK,
+        QueueVerdict.PAUSED,
+        QueueVerdict.SAME_CHECK,
         queue=status(waiting=[queued(50, -40), queued(51, -30)]),
         told=stored(told),
         pause=paused(-40, "integration is broken"),
@@ -537,8 +544,8 @@ def two_causes() -> Iterator[Story]:
         told.fails(40 + n, start=-60 + 12 * n, end=-50 + 12 * n)
     yield story(
         "frozen, and integration fails in every batch",
-        Verdict.FROZEN,
-        Verdict.SAME_CHECK,
+        QueueVerdict.FROZEN,
+        QueueVerdict.SAME_CHECK,
         queue=status(live(queued(50, -9), code="running", start=-8), waiting=[51]),
         told=stored(told),
         freezes=(frozen(-65),),
@@ -548,8 +555,8 @@ def two_causes() -> Iterator[Story]:
         told.fails(40 + n, start=-60 + 12 * n, end=-50 + 12 * n)
     yield story(
         "empty because every batch failed at the same check",
-        Verdict.EMPTY,
-        Verdict.SAME_CHECK,
+        QueueVerdict.EMPTY,
+        QueueVerdict.SAME_CHECK,
         queue=status(),
         told=stored(told),
     )
@@ -560,8 +567,8 @@ def two_causes() -> Iterator[Story]:
     late.sent = [_late(event) for event in told.sent]
     yield story(
         "checks start late, and the same one fails in every batch",
-        Verdict.SAME_CHECK,
-        Verdict.START_LATE,
+        QueueVerdict.SAME_CHECK,
+        QueueVerdict.START_LATE,
         queue=status(live(50, start=-5, passed=0, total=3)),
         told=stored(late),
     )

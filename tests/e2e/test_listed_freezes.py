@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from bot.merge_queue.finding import BELIEVED_SECONDS
+from bot.merge_queue.offered import BELIEVED_SECONDS
 from bot.sandbox.merge_queue.controls import FreezeTerms
 from bot.sandbox.merge_queue.faults import Fault
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot

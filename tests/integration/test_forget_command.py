@@ -41,7 +41,7 @@ from bot.people.notices import Notice
 from bot.people.rows import People
 from bot.store import migrate
 from bot.store.engines import create_engine
-from bot.store.schema import Stored, StoredJson, StoredNumber, metadata
+from bot.store.schema import StoredJson, StoredNumber, StoredValue, metadata
 from bot.store.transactions import Store
 from tests.support.databases import TestDatabase
 from tests.support.stored import NOW, SITE, make_event, make_record
@@ -227,7 +227,7 @@ def raw(column: Column[Any]) -> ColumnElement[Any]:
     if isinstance(column.type, StoredJson):
         said = json.dumps(WHOLE, separators=(",", ":"))
     is_key = column.primary_key or bool(column.foreign_keys)
-    is_name = isinstance(column.type, Stored)
+    is_name = isinstance(column.type, StoredValue)
     if column.name not in of_people and (is_key or is_name) and said == SIGNED:
         said = "x"
     if isinstance(column.type, Boolean):

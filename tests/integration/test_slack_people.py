@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from bot.sandbox.slack.server import SlackSandbox
-from bot.slack.person import Guest, Person, Unanswered
+from bot.slack.person import Guest, Person, PersonUnknown
 from bot.slack.ports import Audience
 from bot.slack.web_api.channels import SlackChannels
 from bot.slack.web_api.people import SlackPeople, SlackUser
@@ -115,7 +115,7 @@ async def test_a_failed_lookup_is_reported_and_not_cached(
     directory: Directory, fault: dict[str, object], code: str
 ) -> None:
     directory.sandbox.faults.arm({**fault, "method": "users.info"})
-    assert await directory.people.person(ALICE) == Unanswered(code)
+    assert await directory.people.person(ALICE) == PersonUnknown(code)
     assert (await directory.known(ALICE)).name == "alice"
 
 
@@ -143,7 +143,7 @@ async def test_a_plan_without_groups_is_no_empty_group(directory: Directory) -> 
         directory.sandbox.faults.arm(
             {"name": "refuse", "method": method, "code": "plan_upgrade_required"}
         )
-    assert await directory.people.members(GROUP) == Unanswered("plan_upgrade_required")
+    assert await directory.people.members(GROUP) == PersonUnknown("plan_upgrade_required")
     assert await directory.people.handle(GROUP) is None
 
 

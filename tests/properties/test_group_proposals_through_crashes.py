@@ -9,7 +9,7 @@ import pytest
 from bot.acts.approval import Approval, ApprovalRules
 from bot.acts.asked import Asked
 from bot.acts.check_permission import CheckPermission
-from bot.acts.confirmation import Request
+from bot.acts.confirmation import ConfirmationRequest
 from bot.acts.errors import ProposalClosed
 from bot.acts.group_act import GroupAct
 from bot.acts.open_requests import OpenRequests
@@ -154,7 +154,7 @@ class Process:
             await self.closing.run()
             self.world.clock.advance(TURN_SECONDS)
 
-    async def outcome(self) -> Request:
+    async def outcome(self) -> ConfirmationRequest:
         found = await self.proposals.find(CI.user_id, "of the machine")
         assert found is not None
         return found

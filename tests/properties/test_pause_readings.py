@@ -18,7 +18,7 @@ from bot.log.rows import Events
 from bot.merge_queue.event_records import EventDetails, EventRecord
 from bot.merge_queue.event_types import PAUSE_CREATE, PAUSE_DELETE, PAUSE_UPDATE
 from bot.merge_queue.queue import Pause
-from bot.pauses.known import ActKind, EventKind, Known, KnownPause, PauseEvent, Reading
+from bot.pauses.known import ActKind, Known, KnownPause, PauseEvent, PauseEventKind, Reading
 from bot.pauses.readings import (
     EventContext,
     PauseReading,
@@ -52,9 +52,9 @@ WORLDS = {
 }
 LONG = timedelta(days=1)
 TYPES = {
-    EventKind.CREATED: PAUSE_CREATE,
-    EventKind.UPDATED: PAUSE_UPDATE,
-    EventKind.REMOVED: PAUSE_DELETE,
+    PauseEventKind.CREATED: PAUSE_CREATE,
+    PauseEventKind.UPDATED: PAUSE_UPDATE,
+    PauseEventKind.REMOVED: PAUSE_DELETE,
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from bot.kernel.actor import Actor
-from bot.pauses.known import ActKind, ActState, KnownPause, TimerState
+from bot.pauses.known import ActCertainty, ActKind, KnownPause, TimerState
 from tests.support.pause_world import (
     ANN,
     BOB,
@@ -130,7 +130,7 @@ def wrong_at_rest(world: World, state: State) -> list[str]:
         wrong.append("another reason is in force")
     for act in state.known.acts:
         is_provable = world.log_tells and act.act_id in state.carried_out
-        if is_provable and act.state is not ActState.DONE:
+        if is_provable and act.state is not ActCertainty.DONE:
             wrong.append("an act was carried out and doesn't count as done")
     wrong += _wrong_rows(world, state) + _wrong_timers(state)
     # Two false answers may cut a pause in two where the status doesn't show it.

@@ -4,7 +4,7 @@ from hypothesis import assume, given, strategies as st
 
 from bot.acts.asked import is_option
 from bot.acts.errors import InvalidCondition
-from bot.desk.readers import Request
+from bot.desk.readers import TypedCommand
 from bot.desk.situation import Situation
 from bot.desk.table import COMMANDS, Command, parse_command
 from bot.kernel.errors import (
@@ -89,7 +89,7 @@ def command_with(verb: Command, name: str, *, in_front: str = "", reason: str = 
     return f"{verb.name} {in_front if verb.takes_text else ''}{number}{name}{behind}"
 
 
-def read(typed: str, *, is_settled: bool = False) -> Request:
+def read(typed: str, *, is_settled: bool = False) -> TypedCommand:
     _, request = parse_command(typed, Situation(GROUPS, is_settled=is_settled))
     return request
 

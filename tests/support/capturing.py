@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from bot.runtime.logs import CHATTY, Repeats
+from bot.runtime.logs import CHATTY, OnceAMinute
 
 
 @contextmanager
 def without_repeats(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Capture what the commands would write, who filter what repeats."""
-    repeats = Repeats()
+    repeats = OnceAMinute()
     caplog.handler.addFilter(repeats)
     try:
         yield

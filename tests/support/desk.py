@@ -20,7 +20,7 @@ from bot.kernel.durations import Lasting
 from bot.kernel.errors import BotError
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.freezes import FreezeChange, FreezeTerms, ListedFreeze
-from bot.merge_queue.port import OnAnswer, Unclear, ignore
+from bot.merge_queue.port import OnAnswer, UnclearChange, ignore
 from bot.merge_queue.queue import Pause, QueueStatus
 from bot.pauses.outcomes import PauseOutcome, ResumeOutcome
 from bot.pauses.pause import PauseRecord, drawn_line
@@ -215,7 +215,7 @@ class _LoggingService(FakeMergeQueue):
     @override
     async def pause(
         self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
-    ) -> Pause | Unclear:
+    ) -> Pause | UnclearChange:
         before = self.pauses.get(repository)
         try:
             answer = await super().pause(repository, reason, on_answer=on_answer)
@@ -224,7 +224,7 @@ class _LoggingService(FakeMergeQueue):
             if self.pauses.get(repository) is not before:
                 self._restore(repository, before)
                 self.paused_by("mqbot", reason)
-        return answer if isinstance(answer, Unclear) else self.pauses[repository]
+        return answer if isinstance(answer, UnclearChange) else self.pauses[repository]
 
     def _restore(self, repository: RepositoryName, before: Pause | None) -> None:
         if before is not None:
@@ -239,7 +239,7 @@ class _LoggingService(FakeMergeQueue):
         *,
         on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
-    ) -> bool | Unclear:
+    ) -> bool | UnclearChange:
         if repository not in self.pauses:
             return await super().resume(repository, on_answer=on_answer, may_send=may_send)
         before = self.pauses[repository]

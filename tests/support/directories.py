@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing_extensions import override
 
 from bot.kernel.sharing import ChannelSharing
-from bot.slack.person import Guest, Person, Unanswered
+from bot.slack.person import Guest, Person, PersonUnknown
 from bot.slack.ports import Audience, ChannelAccess, ChannelDirectory, PeopleDirectory
 
 HOME = "T0ACME"
@@ -58,16 +58,16 @@ def make_person(user_id: str, *, guest: Guest = Guest.NO) -> Person:
 class FakePeople(PeopleDirectory):
     """Everybody is a full member of the home workspace but those of `others`."""
 
-    others: dict[str, Person | Unanswered | None] = field(default_factory=dict)
-    groups: dict[str, Collection[str] | Unanswered] = field(default_factory=dict)
+    others: dict[str, Person | PersonUnknown | None] = field(default_factory=dict)
+    groups: dict[str, Collection[str] | PersonUnknown] = field(default_factory=dict)
     handles: dict[str, str] = field(default_factory=dict)
 
     @override
-    async def person(self, user_id: str) -> Person | Unanswered | None:
+    async def person(self, user_id: str) -> Person | PersonUnknown | None:
         return self.others[user_id] if user_id in self.others else make_person(user_id)
 
     @override
-    async def members(self, group_id: str) -> Collection[str] | Unanswered:
+    async def members(self, group_id: str) -> Collection[str] | PersonUnknown:
         return self.groups.get(group_id, frozenset())
 
     @override

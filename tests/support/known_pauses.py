@@ -5,15 +5,15 @@ from datetime import datetime, timedelta
 
 from bot.kernel.actor import Actor
 from bot.pauses.known import (
+    ActCertainty,
     ActKind,
-    ActState,
-    EventKind,
     Known,
     KnownEnd,
     KnownPause,
     Line,
     PauseAct,
     PauseEvent,
+    PauseEventKind,
     Shown,
 )
 from tests.support.clock import NOON
@@ -39,7 +39,7 @@ def end_of(known: KnownPause) -> KnownEnd:
 
 
 def event(
-    kind: EventKind,
+    kind: PauseEventKind,
     seconds: float,
     reason: str = "",
     by: Actor | None = CAROL,
@@ -50,15 +50,15 @@ def event(
 
 
 def created(seconds: float, reason: str, by: Actor = CAROL) -> PauseEvent:
-    return event(EventKind.CREATED, seconds, reason, by)
+    return event(PauseEventKind.CREATED, seconds, reason, by)
 
 
 def updated(seconds: float, reason: str, by: Actor = CAROL) -> PauseEvent:
-    return event(EventKind.UPDATED, seconds, reason, by)
+    return event(PauseEventKind.UPDATED, seconds, reason, by)
 
 
 def removed(seconds: float, by: Actor = CAROL) -> PauseEvent:
-    return event(EventKind.REMOVED, seconds, "", by)
+    return event(PauseEventKind.REMOVED, seconds, "", by)
 
 
 def pausing(act_id: int, actor: Actor, seconds: float = 0, reason: str = "CI") -> PauseAct:
@@ -70,7 +70,7 @@ def resuming(act_id: int, actor: Actor, seconds: float = 0) -> PauseAct:
 
 
 def done(act: PauseAct, seconds: float = 0) -> PauseAct:
-    return replace(act, state=ActState.DONE, answered_at=at(seconds))
+    return replace(act, state=ActCertainty.DONE, answered_at=at(seconds))
 
 
 def authors(known: Known) -> list[list[Actor | None]]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.acts.confirmation import Request
+from bot.acts.confirmation import ConfirmationRequest
 from bot.acts.permission import Right
 from bot.acts.record import Action, ActResult, AuditRecord, Previous, Where
 from bot.channels.subscription import (
@@ -18,7 +18,7 @@ from bot.channels.subscription import (
 )
 from bot.freezes.calendar import CalendarEntry
 from bot.health.outage import SlackOutage
-from bot.home.choices import Beginning, BotHealth, HomeState, Viewer
+from bot.home.choices import BotHealth, FirstEntries, HomeState, Viewer
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.configured import Configured, Policies, Policy
 from bot.kernel.groups import Groups, Repositories
@@ -262,13 +262,13 @@ def make_home(
         first=0,
         total=len(queues) + left_out,
         polled=polled or {},
-        subscriptions=Beginning(
+        subscriptions=FirstEntries(
             [ListedSubscription(each, 1) for each in subscriptions], len(subscriptions)
         ),
         health=BotHealth(outbox or make_outbox(), (), slack_outage),
         read_at=NOON,
         timed=timed,
-        calendar=Beginning(calendar[:3], len(calendar)),
+        calendar=FirstEntries(calendar[:3], len(calendar)),
         offers_freezes=True,
         outlooks=outlooks or {},
     )
@@ -284,7 +284,7 @@ def make_viewer(
     *,
     may_pause: bool = True,
     muted: frozenset[MutablePullRequest] = frozenset(),
-    proposals: Sequence[Request] = (),
+    proposals: Sequence[ConfirmationRequest] = (),
 ) -> Viewer:
     """One who may pause may also freeze and subscribe."""
     rights = frozenset({Right.PAUSE, Right.FREEZE, Right.SUBSCRIBE} if may_pause else ())

@@ -32,7 +32,7 @@ from bot.merge_queue.freezes import (
     local,
     moment,
 )
-from bot.merge_queue.port import FreezeSupport, MergeQueue, OnAnswer, Unclear, ignore
+from bot.merge_queue.port import FreezeSupport, MergeQueue, OnAnswer, UnclearChange, ignore
 from bot.merge_queue.position import InBatch, InQueue, still_queued
 from bot.merge_queue.queue import (
     Account,
@@ -130,13 +130,15 @@ class FakeMergeQueue(MergeQueue):
         """Do what the next call of `pause` or `resume` asks for, but let its answer be lost."""
         self._lost.append(method)
 
-    def _unclear(self, method: str, repository: RepositoryName, on_answer: OnAnswer) -> Unclear:
+    def _unclear(
+        self, method: str, repository: RepositoryName, on_answer: OnAnswer
+    ) -> UnclearChange:
         self._lost.remove(method)
         self.before_unclear()
         lost = MergeQueueUnavailable("the connection was lost")
         lost.repository = repository
         on_answer(answer_of(lost))
-        return Unclear(lost, self.pauses.get(repository))
+        return UnclearChange(lost, self.pauses.get(repository))
 
     def forget_failures(self) -> None:
         """Answer again."""
@@ -173,7 +175,7 @@ class FakeMergeQueue(MergeQueue):
     @override
     async def pause(
         self, repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
-    ) -> Pause | Unclear:
+    ) -> Pause | UnclearChange:
         if len(reason) > REASON_LIMIT:
             raise InvalidRequest(None, "reason: at most 255 characters")
         async with self._call(Call("pause", repository, reason=reason)):
@@ -191,7 +193,7 @@ class FakeMergeQueue(MergeQueue):
         *,
         on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
-    ) -> bool | Unclear:
+    ) -> bool | UnclearChange:
         if may_send is not None and not may_send():
             raise StaleReading
         async with self._call(Call("resume", repository)):

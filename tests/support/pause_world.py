@@ -13,14 +13,14 @@ from enum import StrEnum
 from bot.kernel.actor import Actor
 from bot.pauses.act_steps import answered, begun, not_done, unanswered
 from bot.pauses.known import (
+    ActCertainty,
     ActKind,
-    ActState,
-    EventKind,
     Known,
     KnownPause,
     LineTimer,
     PauseAct,
     PauseEvent,
+    PauseEventKind,
     Reading,
     Shown,
     StatusSays,
@@ -184,10 +184,10 @@ class World:
         number = state.number + 1
         version = Version(number, Shown(reason, time_of(number, state.tick)), by)
         if state.service is None:
-            kind = EventKind.CREATED
+            kind = PauseEventKind.CREATED
             truth = (*state.truth, Stretch((version,)))
         else:
-            kind = EventKind.UPDATED
+            kind = PauseEventKind.UPDATED
             last = state.truth[-1]
             truth = (*state.truth[:-1], replace(last, versions=(*last.versions, version)))
         event = PauseEvent(kind, version.shown.paused_at, by, reason=reason)
@@ -201,7 +201,7 @@ class World:
             if fired.act_id == act_id and is_of_other and fired.read != fired.line:
                 broken += ("a timer removed a pause which it wasn't set for",)
         last = replace(state.truth[-1], ended_by=by, end=number)
-        event = PauseEvent(EventKind.REMOVED, time_of(number, state.tick), by)
+        event = PauseEvent(PauseEventKind.REMOVED, time_of(number, state.tick), by)
         state = replace(state, broken=broken)
         return self._changed(state, None, (*state.truth[:-1], last), event, act_id)
 
@@ -346,7 +346,7 @@ class World:
         reading = self.answer(state, mode)
         state = replace(state, delivered=state.delivered + 1)
         pause = state.open_pause
-        is_end = event.kind is EventKind.REMOVED
+        is_end = event.kind is PauseEventKind.REMOVED
         if is_end and pause is not None and pause.last_line.paused_at < event.at:
             state = replace(state, known=place(state.known, event, state.now))
             return self.observed(state, reading, state.known.revision)
@@ -497,7 +497,7 @@ def _with_poll(state: State, index: int, poll: Poll | None) -> State:
 
 def act_is_proved(state: State, act: PauseAct) -> bool:
     """Whether an act that counts as done was carried out, or one just like it."""
-    if act.state is not ActState.DONE or act.act_id in state.carried_out:
+    if act.state is not ActCertainty.DONE or act.act_id in state.carried_out:
         return True
     return act.reason is not None and any(
         other.reason == act.reason and other.act_id in state.carried_out

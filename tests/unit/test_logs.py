@@ -288,7 +288,7 @@ def test_an_outage_that_comes_back_within_a_minute_is_logged_each_time(
 
 
 def test_the_memory_of_what_repeats_is_bounded_and_survives_a_clock_set_back() -> None:
-    repeats = logs.Repeats()
+    repeats = logs.OnceAMinute()
 
     def passes(message: str, seconds: float) -> bool:
         record = logging.makeLogRecord(

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.readability import Finding, Module, packed_assignments, problems, two_meanings
+from tests.readability import (
+    Finding,
+    Module,
+    packed_assignments,
+    problems,
+    same_classes,
+    two_meanings,
+)
 
 PACKED = [
     "a, b = x, y",
@@ -83,6 +90,32 @@ def test_a_private_constant_is_a_word_too() -> None:
 )
 def test_one_value_or_another_name_is_fine(other: str) -> None:
     assert meanings(status="PAGE = 10", log=other) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["class Page: pass", "class Page(Sheet): pass", "@dataclass\nclass Page:\n    number: int"],
+)
+def test_a_class_of_the_same_name_elsewhere_is_refused(other: str) -> None:
+    texts = ("class Page: pass", other)
+    written = [Module(Path(f"{at}.py"), ast.parse(text)) for at, text in enumerate(texts)]
+    assert list(same_classes(written)) == [Finding("Page", "0.py, 1.py")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "class Page(Protocol): pass",
+        "class Page(Protocol[Item]): pass",
+        "class Pages: pass",
+        "from status import Page",
+        "def f():\n    class Page: pass",
+    ],
+)
+def test_a_protocol_of_a_class_or_another_name_is_fine(other: str) -> None:
+    texts = ("class Page: pass", other)
+    written = [Module(Path(f"{at}.py"), ast.parse(text)) for at, text in enumerate(texts)]
+    assert list(same_classes(written)) == []
 
 
 def test_every_module_that_gives_a_value_is_named() -> None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from bot.doctor.attempts import of_branch
 from bot.doctor.case import BY_HAND, Case, is_blocked, says_merged
-from bot.doctor.diagnosis import Held, Restart, RestartCause, Restarted
+from bot.doctor.diagnosis import Restart, RestartCause, Restarted, StuckBehindOne
 from bot.doctor.rules.limits import IN_A_ROW, LAST_HOURS
 from bot.log.preceding import is_put_back, with_preceding_events
 from bot.merge_queue.event_records import EventRecord
@@ -16,7 +16,7 @@ from bot.merge_queue.event_types import CHECKS_END, ENTER, LEAVE
 from bot.merge_queue.queue import QueuedPullRequest
 
 
-def held(case: Case) -> Held | None:
+def held(case: Case) -> StuckBehindOne | None:
     """One pull request that can't advance blocks others.
 
     Looks for: a queue in which all that could merge next waits for something besides the queue: a
@@ -36,7 +36,7 @@ def held(case: Case) -> Held | None:
     held_back = max(candidates, key=lambda queued: len(blocked[queued.number]))
     if held_back.obstacle is None:
         return None
-    return Held(held_back.number, held_back.obstacle, tuple(blocked[held_back.number]))
+    return StuckBehindOne(held_back.number, held_back.obstacle, tuple(blocked[held_back.number]))
 
 
 def _blocked_by(held_back: QueuedPullRequest, case: Case) -> Sequence[int]:

@@ -1,22 +1,22 @@
 """The words of pull requests that can't advance, and of checks that start over."""
 
 from bot.blocks.text import by_count, listed, local_time, quote
-from bot.doctor.diagnosis import Diagnosis, Held, Restart, RestartCause, Restarted
-from bot.doctor.texts.parts import SAID_LIMIT, Told, numbers
+from bot.doctor.diagnosis import Diagnosis, Restart, RestartCause, Restarted, StuckBehindOne
+from bot.doctor.texts.parts import SAID_LIMIT, CauseInWords, numbers
 from bot.queues.texts.parts import obstacle
 
 
-def held(found: Held, diagnosis: Diagnosis) -> Told:
+def held(found: StuckBehindOne, diagnosis: Diagnosis) -> CauseInWords:
     waits = f"#{found.number} waits for {obstacle(found.obstacle)}."
     who = f"the author of #{found.number}, or anyone who may remove it from the queue."
     if not found.blocked:
         only = "Nothing else is queued." if diagnosis.seen.queued == 1 else ""
-        return Told(f"#{found.number} can't advance", (waits, only), who)
+        return CauseInWords(f"#{found.number} can't advance", (waits, only), who)
     blocked = by_count(
         len(found.blocked), "{count} other waits for it", "{count} others wait for it"
     )
     cause = f"#{found.number} can't advance, and {blocked}"
-    return Told(cause, (waits, f"Behind it: {numbers(found.blocked)}."), who)
+    return CauseInWords(cause, (waits, f"Behind it: {numbers(found.blocked)}."), who)
 
 
 _RESTART_WORDS = {
@@ -50,7 +50,7 @@ _WHO_RESTARTS = {
 _WHO_OF_SEVERAL = "the people who did this, by letting the queue finish."
 
 
-def restarted(found: Restarted, _: Diagnosis) -> Told:
+def restarted(found: Restarted, _: Diagnosis) -> CauseInWords:
     first = found.causes[0]
     cause = _SEVERAL_CAUSES
     who = _WHO_OF_SEVERAL
@@ -62,7 +62,7 @@ def restarted(found: Restarted, _: Diagnosis) -> Told:
     is_named = any(cause.numbers for cause in found.causes)
     if found.said and not is_named:
         evidence.append(f"The service says: {quote(found.said.rstrip('.'), SAID_LIMIT)}.")
-    return Told(by_count(found.times, cause, cause), tuple(evidence), who)
+    return CauseInWords(by_count(found.times, cause, cause), tuple(evidence), who)
 
 
 def _restart(cause: RestartCause) -> str:

@@ -4,7 +4,7 @@ from bot.blocks import blocks, controls
 from bot.blocks.message import Block, Message
 from bot.blocks.text import clock_time, cut_markup
 from bot.doctor import actions as doctor_actions
-from bot.doctor.diagnosis import Diagnosis, Verdict
+from bot.doctor.diagnosis import Diagnosis, QueueVerdict
 from bot.doctor.texts.causes import MARK, headline, told
 from bot.doctor.texts.evidence import how_it_stands, how_it_was_read
 from bot.pauses.texts.card import resume_button
@@ -34,20 +34,20 @@ def why_queue(diagnosis: Diagnosis) -> Message:
 
 
 _FOR_PAUSE = {
-    Verdict.SAME_CHECK,
-    Verdict.MANY_CHECKS,
-    Verdict.START_LATE,
-    Verdict.NEVER_START,
-    Verdict.HANGS,
-    Verdict.RESTARTED,
+    QueueVerdict.SAME_CHECK,
+    QueueVerdict.MANY_CHECKS,
+    QueueVerdict.START_LATE,
+    QueueVerdict.NEVER_START,
+    QueueVerdict.HANGS,
+    QueueVerdict.RESTARTED,
 }
 
 _FOR_SUPPORT = {
-    Verdict.NO_ANSWER,
-    Verdict.NEVER_START,
-    Verdict.HANGS,
-    Verdict.DONE,
-    Verdict.UNKNOWN,
+    QueueVerdict.NO_ANSWER,
+    QueueVerdict.NEVER_START,
+    QueueVerdict.HANGS,
+    QueueVerdict.DONE,
+    QueueVerdict.UNKNOWN,
 }
 
 

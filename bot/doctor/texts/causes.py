@@ -6,7 +6,6 @@ from functools import singledispatch
 from bot.acts.reason import REASON_LIMIT
 from bot.blocks.text import cut_markup, duration, escape, literal
 from bot.doctor.diagnosis import (
-    Cause,
     ComesBack,
     Diagnosis,
     Empty,
@@ -17,13 +16,14 @@ from bot.doctor.diagnosis import (
     Normal,
     NoStatus,
     Paused,
+    QueueCause,
+    QueueVerdict,
     Restarted,
     SameCheck,
     Unknown,
-    Verdict,
 )
 from bot.doctor.texts import advancing, failing, standing, testing
-from bot.doctor.texts.parts import Told
+from bot.doctor.texts.parts import CauseInWords
 from bot.pauses.pause import PauseRecord
 
 MARK = ":mag_right:"
@@ -31,7 +31,7 @@ ALERT_EVIDENCE = 500
 
 
 @singledispatch
-def told(finding: Finding, diagnosis: Diagnosis) -> Told:
+def told(finding: Finding, diagnosis: Diagnosis) -> CauseInWords:
     """One cause in words; raises TypeError for what is no finding."""
     raise TypeError(finding, diagnosis)
 
@@ -79,21 +79,21 @@ def headline(diagnosis: Diagnosis) -> str:
 
 
 _STATE_WORDS = {
-    Verdict.PAUSED: "is paused",
-    Verdict.FROZEN: "is frozen",
-    Verdict.NORMAL: "is merging normally",
+    QueueVerdict.PAUSED: "is paused",
+    QueueVerdict.FROZEN: "is frozen",
+    QueueVerdict.NORMAL: "is merging normally",
 }
 
 
-def cause_of(diagnosis: Diagnosis) -> Cause | None:
+def cause_of(diagnosis: Diagnosis) -> QueueCause | None:
     """The cause for an alert; None if nobody can tell, or if there is nothing to explain."""
-    no_cause = {Verdict.UNKNOWN, Verdict.NORMAL, Verdict.EMPTY}
+    no_cause = {QueueVerdict.UNKNOWN, QueueVerdict.NORMAL, QueueVerdict.EMPTY}
     causes = [finding for finding in diagnosis.findings if finding.verdict not in no_cause]
     if not causes:
         return None
     said = told(causes[0], diagnosis)
     evidence = (cut_markup(sentence, ALERT_EVIDENCE) for sentence in said.evidence if sentence)
-    return Cause(causes[0].verdict, said.cause, " ".join(evidence))
+    return QueueCause(causes[0].verdict, said.cause, " ".join(evidence))
 
 
 def _unknown(diagnosis: Diagnosis) -> str:

@@ -2,13 +2,13 @@
 
 from bot.blocks.text import by_count, link, local_time, plural
 from bot.doctor.diagnosis import ComesBack, Diagnosis, ManyChecks, SameCheck
-from bot.doctor.texts.parts import Told, checks, numbers
+from bot.doctor.texts.parts import CauseInWords, checks, numbers
 from bot.verdicts.texts.leaving import leaving
 
 OPEN_LAST_RUN = "open the last run"
 
 
-def same_check(found: SameCheck, _: Diagnosis) -> Told:
+def same_check(found: SameCheck, _: Diagnosis) -> CauseInWords:
     names = checks(found.names)
     cause = by_count(
         len(found.names),
@@ -21,13 +21,13 @@ def same_check(found: SameCheck, _: Diagnosis) -> Told:
     evidence = [f"{failed}{_last_run(found.run)}."]
     owner = f"the owners of {names}"
     if not found.passed or found.passed_at is None:
-        return Told(cause, tuple(evidence), f"{owner}.")
+        return CauseInWords(cause, tuple(evidence), f"{owner}.")
     passed = numbers(found.passed)
     evidence.append(f"Checks last passed {local_time(found.passed_at)}, on {passed}.")
     who = f"{owner}, or the author of {passed} if that broke it."
     if len(found.passed) > 1:
         who = f"{owner}, or the authors of {passed} if one of these broke it."
-    return Told(cause, tuple(evidence), who)
+    return CauseInWords(cause, tuple(evidence), who)
 
 
 def _last_run(address: str) -> str:
@@ -36,7 +36,7 @@ def _last_run(address: str) -> str:
     return f" ({linked})" if linked != OPEN_LAST_RUN else ""
 
 
-def many_checks(found: ManyChecks, _: Diagnosis) -> Told:
+def many_checks(found: ManyChecks, _: Diagnosis) -> CauseInWords:
     failed = (
         f"{plural(found.pull_requests, 'pull request')} failed since {local_time(found.since)}, "
         f"at {plural(len(found.names), 'check')}: {checks(found.names)}."
@@ -47,13 +47,15 @@ def many_checks(found: ManyChecks, _: Diagnosis) -> Told:
             found.passed, "1 passed in the same time.", "{count} passed in the same time."
         )
     who = "the people who run CI. Don't queue anything again until pull requests merge."
-    return Told("many different checks fail", (failed, passed), who)
+    return CauseInWords("many different checks fail", (failed, passed), who)
 
 
-def comes_back(found: ComesBack, _: Diagnosis) -> Told:
+def comes_back(found: ComesBack, _: Diagnosis) -> CauseInWords:
     now = "It is in the queue again." if found.is_queued else "It isn't in the queue right now."
     who = f"the author of #{found.number}, by fixing it before it is queued again."
-    return Told(f"#{found.number} comes back again and again", (_how_often(found), now), who)
+    return CauseInWords(
+        f"#{found.number} comes back again and again", (_how_often(found), now), who
+    )
 
 
 def _how_often(found: ComesBack) -> str:

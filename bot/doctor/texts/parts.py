@@ -11,7 +11,7 @@ SAID_LIMIT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CauseInWords:
     """One cause in words, each part safe to show."""
 
     cause: str  #: a clause, to follow what has not merged for how long

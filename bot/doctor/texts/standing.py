@@ -15,7 +15,7 @@ from bot.doctor.diagnosis import (
 )
 from bot.doctor.facts import NoAnswer
 from bot.doctor.rules.limits import IN_A_ROW
-from bot.doctor.texts.parts import SAID_LIMIT, Told, checks, numbers
+from bot.doctor.texts.parts import SAID_LIMIT, CauseInWords, checks, numbers
 from bot.freezes.texts.cards import FREEZES_LISTED, freeze_line
 from bot.pauses.texts.card import by_whom
 from bot.queues.texts.parts import by_past
@@ -35,7 +35,7 @@ _NO_STATUS = {
 }
 
 
-def no_answer(found: NoStatus, _: Diagnosis) -> Told:
+def no_answer(found: NoStatus, _: Diagnosis) -> CauseInWords:
     problem = found.problem
     evidence = []
     if problem.last_answer_at is not None:
@@ -46,39 +46,39 @@ def no_answer(found: NoStatus, _: Diagnosis) -> Told:
     who = "the service's support. I keep trying."
     if problem.kind in {NoAnswer.REFUSED, NoAnswer.UNREADABLE}:
         who = "the person who runs the bot: `mqbot check` says more."
-    return Told(_NO_STATUS[problem.kind], tuple(evidence), who)
+    return CauseInWords(_NO_STATUS[problem.kind], tuple(evidence), who)
 
 
-def paused(found: Paused, _: Diagnosis) -> Told:
+def paused(found: Paused, _: Diagnosis) -> CauseInWords:
     pause = found.pause
     if pause is None:
-        return Told("it is paused", ("The service says that it is paused, and not why.",))
+        return CauseInWords("it is paused", ("The service says that it is paused, and not why.",))
     paused = f"It was paused{by_whom(pause)} {local_time(pause.since)}."
-    return Told("it is paused", (paused,), _WHO_RESUMES)
+    return CauseInWords("it is paused", (paused,), _WHO_RESUMES)
 
 
-def frozen(found: Frozen, _: Diagnosis) -> Told:
+def frozen(found: Frozen, _: Diagnosis) -> CauseInWords:
     lines = listed([freeze_line(freeze) for freeze in found.freezes], "\n", most=FREEZES_LISTED)
     if found.is_outside_hours:
         lines = "The service holds it until the hours in which it merges."
-    return Told("it is frozen", (lines or "The service holds it for a freeze.",))
+    return CauseInWords("it is frozen", (lines or "The service holds it for a freeze.",))
 
 
-def misconfigured(found: Misconfigured, _: Diagnosis) -> Told:
+def misconfigured(found: Misconfigured, _: Diagnosis) -> CauseInWords:
     cause = "the configuration is invalid"
     said = f"The service says: {quote(found.said.rstrip('.'), SAID_LIMIT)}." if found.said else ""
     if not found.left or found.since is None:
-        return Told(cause, (said,), _WHO_ADMINISTERS)
+        return CauseInWords(cause, (said,), _WHO_ADMINISTERS)
     left = f"{numbers(found.left)} left the queue for it since {local_time(found.since)}."
-    return Told(cause, (left, said), _WHO_ADMINISTERS)
+    return CauseInWords(cause, (left, said), _WHO_ADMINISTERS)
 
 
-def empty(_found: Empty, diagnosis: Diagnosis) -> Told:
+def empty(_found: Empty, diagnosis: Diagnosis) -> CauseInWords:
     is_all = len(diagnosis.findings) == 1
-    return Told("nothing is queued", tuple(_failures(diagnosis)) if is_all else ())
+    return CauseInWords("nothing is queued", tuple(_failures(diagnosis)) if is_all else ())
 
 
-def normal(_: Normal, diagnosis: Diagnosis) -> Told:
+def normal(_: Normal, diagnosis: Diagnosis) -> CauseInWords:
     usual = diagnosis.seen.past.merge
     evidence = []
     expected = by_past(diagnosis.outlook, diagnosis.at)
@@ -90,11 +90,11 @@ def normal(_: Normal, diagnosis: Diagnosis) -> Told:
             "I've seen too few merges to know what is usual, "
             f"so more than {length} without one counts as long."
         )
-    return Told("it is merging normally", tuple(evidence))
+    return CauseInWords("it is merging normally", tuple(evidence))
 
 
-def unknown(_found: Unknown, diagnosis: Diagnosis) -> Told:
-    return Told("I can't tell why", tuple(_looked_at(diagnosis)), _WHO_LOOKS)
+def unknown(_found: Unknown, diagnosis: Diagnosis) -> CauseInWords:
+    return CauseInWords("I can't tell why", tuple(_looked_at(diagnosis)), _WHO_LOOKS)
 
 
 def _failures(diagnosis: Diagnosis) -> Iterator[str]:

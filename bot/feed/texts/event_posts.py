@@ -61,7 +61,7 @@ INTERNAL_NAMES = {"__default__", "default"}
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class PostParts:
     """The parts of a feed post, each already safe to show."""
 
     mark: str
@@ -117,7 +117,7 @@ def event(  # noqa: PLR0913  # seven are keywords
     if kind is EventKind.ENTER and pause is AtPause.IN_FORCE:
         post = replace(post, verdict="the queue is paused")
     elif _is_queued_again(record, kind, pause):
-        post = Post(":inbox_tray:", "Queued", "the queue has resumed")
+        post = PostParts(":inbox_tray:", "Queued", "the queue has resumed")
     if is_brief:
         post = replace(post, evidence=(), details=())
     if asked is None:
@@ -143,7 +143,7 @@ def event(  # noqa: PLR0913  # seven are keywords
     )
 
 
-def _step(post: Post, whose: str) -> str:
+def _step(post: PostParts, whose: str) -> str:
     return f"*{whose}:* {post.next_step}" if post.next_step else ""
 
 
@@ -177,7 +177,7 @@ def _is_queued_again(record: EventRecord, kind: EventKind, pause: AtPause) -> bo
     return has_ended and pause is AtPause.OVER
 
 
-def _post(record: EventRecord, kind: EventKind, verdict: Verdict | None = None) -> Post:
+def _post(record: EventRecord, kind: EventKind, verdict: Verdict | None = None) -> PostParts:
     writer = _VERDICT_WRITERS.get(kind)
     if writer is not None:
         return writer(record, verdict or judge(Facts(record)))
@@ -255,7 +255,7 @@ OF_A_QUEUE = ("queue.pause.", "scheduled_freeze.")
 """Beginnings of the types of events about a whole queue, which the headline names."""
 
 
-def _headline(post: Post, record: EventRecord, pull_request: PullRequestRecord | None) -> str:
+def _headline(post: PostParts, record: EventRecord, pull_request: PullRequestRecord | None) -> str:
     linked = subject(record, pull_request)
     if not linked and record.type.startswith(OF_A_QUEUE):
         linked = escape(record.repository)
@@ -274,7 +274,7 @@ def subject(record: EventRecord, seen: PullRequestRecord | None) -> str:
     return linked_pull_request(record.pull_request, seen.title, seen.url)
 
 
-def _facts(record: EventRecord, seen: PullRequestRecord | None, post: Post) -> list[str]:
+def _facts(record: EventRecord, seen: PullRequestRecord | None, post: PostParts) -> list[str]:
     """Besides the repository: each with its label, or in short."""
     branch = code(record.base_ref) if record.base_ref else ""
     author = person(seen.author) if seen is not None else ""
@@ -305,16 +305,16 @@ def _queue(record: EventRecord) -> str:
     return quote(name, 40) if name and name not in INTERNAL_NAMES else ""
 
 
-def _merge(record: EventRecord) -> Post:
+def _merge(record: EventRecord) -> PostParts:
     is_by_hand = record.details.code == "PR_MANUALLY_MERGED"
     verdict = "by hand, outside the queue" if is_by_hand else ""
     waited = _time_in_queue(record)
-    return Post(":white_check_mark:", "Merged", verdict, time_in_queue=waited)
+    return PostParts(":white_check_mark:", "Merged", verdict, time_in_queue=waited)
 
 
-def _failure(record: EventRecord, verdict: Verdict) -> Post:
+def _failure(record: EventRecord, verdict: Verdict) -> PostParts:
     why = said(verdict)
-    return Post(
+    return PostParts(
         ":x:",
         "Left the queue",
         why.cause,
@@ -328,13 +328,13 @@ def _failure(record: EventRecord, verdict: Verdict) -> Post:
     )
 
 
-def _dequeue(record: EventRecord, verdict: Verdict) -> Post:
+def _dequeue(record: EventRecord, verdict: Verdict) -> PostParts:
     why = said(verdict)
     remover = person(remover_of(record))
     is_asked = record.details.code == "PR_MANUALLY_DEQUEUED" and remover
     if class_of(record.details.code) is CodeClass.REQUEUED:
         return replace(_put_back(record, why.cause), time_in_queue=_time_in_queue(record))
-    return Post(
+    return PostParts(
         ":leftwards_arrow_with_hook:",
         "Removed from the queue",
         "" if is_asked else why.cause,
@@ -349,37 +349,41 @@ _PUT_BACK = (":arrows_counterclockwise:", "Put back")
 NOTHING_TO_DO = "No action needed."
 
 
-def _put_back(record: EventRecord, cause: str) -> Post:
+def _put_back(record: EventRecord, cause: str) -> PostParts:
     if is_stopped_by_pause(record):
-        return Post(":double_vertical_bar:", "Waiting", f"{cause}. It keeps its place.")
-    return Post(*_PUT_BACK, f"{cause}. {NOTHING_TO_DO}")
+        return PostParts(":double_vertical_bar:", "Waiting", f"{cause}. It keeps its place.")
+    return PostParts(*_PUT_BACK, f"{cause}. {NOTHING_TO_DO}")
 
 
-def _checks_started(record: EventRecord) -> Post:
+def _checks_started(record: EventRecord) -> PostParts:
     """Only a later start has a reason worth reading."""
     reason = record.details.start_reason or ""
     is_first = not reason or reason.lower().startswith("first time")
     verdict = "" if is_first else quote(reason.strip().rstrip("."), DETAIL_LIMIT)
-    return Post(":hourglass_flowing_sand:", "Checks started", verdict)
+    return PostParts(":hourglass_flowing_sand:", "Checks started", verdict)
 
 
-def _checks_ended(record: EventRecord) -> Post:
+def _checks_ended(record: EventRecord) -> PostParts:
     known = record.details.code
     reason = record.details.reason
     why = leaving(known, reason)
     if is_put_back(record):
         # Nothing to do, whatever the code would mean if the pull request had left.
         is_explained = bool(known or reason)
-        return _put_back(record, why.cause) if is_explained else Post(*_PUT_BACK, NOTHING_TO_DO)
+        return (
+            _put_back(record, why.cause) if is_explained else PostParts(*_PUT_BACK, NOTHING_TO_DO)
+        )
     if is_aborted(record):
         is_of_batch = len(record.details.members) > 1
         verdict = _OF_BATCHES.get(known or "", why.cause) if is_of_batch else why.cause
-        return Post(":warning:", "Checks ended", verdict, details=_failing_checks(record))
+        return PostParts(":warning:", "Checks ended", verdict, details=_failing_checks(record))
     conclusion = record.details.conclusion
     if conclusion == "success":
-        return Post(":heavy_check_mark:", "Checks passed", details=_failing_checks(record))
+        return PostParts(":heavy_check_mark:", "Checks passed", details=_failing_checks(record))
     verdict = quote(conclusion.replace("_", " "), 40) if conclusion else ""
-    return Post(":information_source:", "Checks ended", verdict, details=_failing_checks(record))
+    return PostParts(
+        ":information_source:", "Checks ended", verdict, details=_failing_checks(record)
+    )
 
 
 _OF_BATCHES = {
@@ -389,20 +393,20 @@ _OF_BATCHES = {
 """Most members of a failed batch are innocent; the cause is known only when they leave."""
 
 
-def _checks_not_started(record: EventRecord) -> Post:
+def _checks_not_started(record: EventRecord) -> PostParts:
     reason = record.details.reason
     problem = quote(reason.strip().rstrip("."), DETAIL_LIMIT) if reason else ""
     verdict = f"{problem}. The service retries." if problem else ""
-    return Post(":warning:", "Checks couldn't start", verdict)
+    return PostParts(":warning:", "Checks couldn't start", verdict)
 
 
-def _bisection_started(record: EventRecord) -> Post:
+def _bisection_started(record: EventRecord) -> PostParts:
     numbers = record.details.pull_requests
     among = f"{_list(numbers)}, to find what broke it" if numbers else ""
-    return Post(":mag:", "Bisecting a batch", among)
+    return PostParts(":mag:", "Bisecting a batch", among)
 
 
-def _bisection_ended(record: EventRecord) -> Post:
+def _bisection_ended(record: EventRecord) -> PostParts:
     unverified = record.details.unverified
     remaining = record.details.remaining
     culprits = [culprit for culprit in record.details.culprits if culprit not in unverified]
@@ -413,19 +417,19 @@ def _bisection_ended(record: EventRecord) -> Post:
         said.append(f"{_list(unverified)} dropped by elimination, never tested alone")
     if not said:
         none = record.details.culprit_found is False
-        return Post(":mag:", "Bisection ended", "no culprit was found" if none else "")
+        return PostParts(":mag:", "Bisection ended", "no culprit was found" if none else "")
     if remaining:
         rest = by_count(
             len(remaining), f"{_list(remaining)} continues", f"{_list(remaining)} continue"
         )
         said.append(rest)
-    return Post(":mag:", "Bisection ended", "; ".join(said))
+    return PostParts(":mag:", "Bisection ended", "; ".join(said))
 
 
-def _pause(record: EventRecord, word: str) -> Post:
+def _pause(record: EventRecord, word: str) -> PostParts:
     reason = unsigned_reason(record.details.reason or "", _name(record))
     said = literal(reason, REASON_LIMIT) if reason else ""
-    return Post(":double_vertical_bar:", word, said, by=person(_name(record)))
+    return PostParts(":double_vertical_bar:", word, said, by=person(_name(record)))
 
 
 def _name(record: EventRecord) -> str | None:
@@ -436,7 +440,7 @@ def _name(record: EventRecord) -> str | None:
     return details.actor
 
 
-def _freeze(record: EventRecord) -> Post:
+def _freeze(record: EventRecord) -> PostParts:
     freeze = record.details.freeze or FreezeAttributes()
     before = record.details.freeze_before
     has_ended = record.type == FREEZE_DELETE
@@ -449,7 +453,7 @@ def _freeze(record: EventRecord) -> Post:
     mark = RUNS if has_ended else FREEZE_MARK
     word = _freeze_word(record, is_in_force=is_start_known_past(freeze, record.received_at))
     verdict = " · ".join(filter(None, said))
-    return Post(mark, word, verdict, by=person(record.details.actor))
+    return PostParts(mark, word, verdict, by=person(record.details.actor))
 
 
 def _freeze_word(record: EventRecord, *, is_in_force: bool) -> str:
@@ -461,10 +465,10 @@ def _freeze_word(record: EventRecord, *, is_in_force: bool) -> str:
     return "Freeze changed" if is_in_force else "Planned freeze changed"
 
 
-def _command(record: EventRecord) -> Post:
+def _command(record: EventRecord) -> PostParts:
     # Slack doesn't treat this @ as a mention.
     login = record.details.actor and f"@{record.details.actor}"
-    return Post(":speech_balloon:", _COMMANDS.get(record.type, "Command"), by=person(login))
+    return PostParts(":speech_balloon:", _COMMANDS.get(record.type, "Command"), by=person(login))
 
 
 _COMMANDS = {
@@ -474,18 +478,18 @@ _COMMANDS = {
 }
 
 
-def _other(record: EventRecord) -> Post:
+def _other(record: EventRecord) -> PostParts:
     if record.type == LEAVE:
-        return Post(":outbox_tray:", "Out of the queue", "merged by the queue")
-    return Post(":information_source:", *other_event(record))
+        return PostParts(":outbox_tray:", "Out of the queue", "merged by the queue")
+    return PostParts(":information_source:", *other_event(record))
 
 
-_VERDICT_WRITERS: dict[EventKind, Callable[[EventRecord, Verdict], Post]] = {
+_VERDICT_WRITERS: dict[EventKind, Callable[[EventRecord, Verdict], PostParts]] = {
     EventKind.FAILURE: _failure,
     EventKind.DEQUEUE: _dequeue,
 }
-_POST_WRITERS: dict[EventKind, Callable[[EventRecord], Post]] = {
-    EventKind.ENTER: lambda _: Post(":inbox_tray:", "Queued"),
+_POST_WRITERS: dict[EventKind, Callable[[EventRecord], PostParts]] = {
+    EventKind.ENTER: lambda _: PostParts(":inbox_tray:", "Queued"),
     EventKind.CHECKS_STARTED: _checks_started,
     EventKind.CHECKS_ENDED: _checks_ended,
     EventKind.CHECKS_NOT_STARTED: _checks_not_started,
@@ -494,12 +498,12 @@ _POST_WRITERS: dict[EventKind, Callable[[EventRecord], Post]] = {
     EventKind.BISECTION_ENDED: _bisection_ended,
     EventKind.PAUSE: lambda record: _pause(record, "Queue paused"),
     EventKind.PAUSE_UPDATE: lambda record: _pause(record, "Pause reason changed"),
-    EventKind.RESUME: lambda record: Post(
+    EventKind.RESUME: lambda record: PostParts(
         ":arrow_forward:", "Queue resumed", by=person(_name(record))
     ),
     EventKind.FREEZE: _freeze,
     EventKind.COMMAND: _command,
-    EventKind.CI: lambda record: Post(":wrench:", *other_event(record)),
+    EventKind.CI: lambda record: PostParts(":wrench:", *other_event(record)),
     EventKind.OTHER: _other,
 }
 

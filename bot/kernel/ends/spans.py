@@ -19,7 +19,7 @@ IN_WORD = "in"
 BEFORE_A_START = frozenset({AT_WORD, FROM_WORD, "on"})
 
 
-class Span(NamedTuple):
+class LeadingTimes(NamedTuple):
     """The times with which words begin."""
 
     start: Lasting | None  #: None for now
@@ -27,14 +27,14 @@ class Span(NamedTuple):
     words: int  #: how many words they take
 
 
-def read_span(words: Sequence[str]) -> Span:
+def read_span(words: Sequence[str]) -> LeadingTimes:
     """Read `2h`, `until 15:00`, `in 10m for 2h` or `from fri 18:00 until mon 08:00`.
 
     Raises InvalidDuration.
     """
     start, taken = _start(words)
     end = read_lasting(words) if start is None else _end(words[taken:])
-    return Span(start, end.at, taken + end.words)
+    return LeadingTimes(start, end.at, taken + end.words)
 
 
 class _Start(NamedTuple):

@@ -12,7 +12,7 @@ from bot.blocks.message import Message
 from bot.blocks.text import NAME_LIMIT, code, escape, literal, quote, time_ago
 from bot.kernel.errors import ActState, FailedAct, Follows
 from bot.kernel.repository import RepositoryName
-from bot.pauses.outcomes import Outcome
+from bot.pauses.outcomes import ActOutcome
 from bot.pauses.pause import PauseRecord
 from bot.pauses.texts.card import by_whom
 
@@ -157,7 +157,7 @@ def again(act: FailedAct | None) -> str:
     return words.again if words is not None else "Try again"
 
 
-def outcome(found: Outcome) -> Message:
+def outcome(found: ActOutcome) -> Message:
     """Tells the person what became of a request that was cut off, or whose answer was lost."""
     act = found.act
     request = found.request
@@ -189,7 +189,7 @@ def outcome(found: Outcome) -> Message:
     return blocks.message(*shown)
 
 
-def outcome_follows(found: Outcome) -> Message:
+def outcome_follows(found: ActOutcome) -> Message:
     """To a person whose request a restart cut off, while the service doesn't show what became."""
     act = found.act
     words = _words_of(act.action, act.repository, act.about) if act is not None else None

@@ -29,7 +29,7 @@ from bot.pauses import actions as pause_actions
 from bot.pauses.texts import ends as pause_ends
 from bot.pauses.texts.card import resume_button
 from bot.queues.estimate import Estimate, Outlook
-from bot.queues.picture import PausedFor, Picture, Shown, ShownBatch, round_up
+from bot.queues.picture import PausedFor, Picture, ShownBatch, ShownPullRequest, round_up
 
 BATCH_NAMES_SHOWN = 3
 
@@ -286,12 +286,12 @@ def waiting_for(picture: Picture) -> str:
     return "until the queue resumes" if picture.pause is not None else "for room in a batch"
 
 
-def authored(shown: Shown) -> str:
+def authored(shown: ShownPullRequest) -> str:
     """A linked pull request and its author."""
     return f"{pull_request(shown.number, shown.title, shown.url)} {by(shown.author)}".rstrip()
 
 
-def waits_for(shown: Shown) -> str:
+def waits_for(shown: ShownPullRequest) -> str:
     if shown.obstacle is None:
         return ""
     return f" · waits for {obstacle(shown.obstacle)}"

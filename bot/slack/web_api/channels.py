@@ -18,7 +18,7 @@ from bot.kernel.clock import Clock
 from bot.kernel.pacing import TokenBucket
 from bot.kernel.sharing import ChannelSharing
 from bot.slack.errors import PostError, PostPostponed, PostRefused, Refusal
-from bot.slack.person import Unanswered, is_person
+from bot.slack.person import PersonUnknown, is_person
 from bot.slack.ports import Audience, ChannelAccess, ChannelDirectory
 from bot.slack.web_api.failures import FAILURES, field_of, post_error, read_failure
 from bot.slack.web_api.remembered import REMEMBERED_FOR, REMEMBERED_MOST, Remembered
@@ -57,7 +57,7 @@ class _Channel:
         return Audience.SHARED if self.is_shared else Audience.OWN
 
 
-HIDDEN = Unanswered("channel_not_found")
+HIDDEN = PersonUnknown("channel_not_found")
 """Slack hides private channels and other people's conversations from a bot outside."""
 
 UNREADABLE_CHANNEL = _Channel(ChannelAccess.OPEN, is_shared=True)
@@ -99,7 +99,7 @@ class SlackChannels(ChannelDirectory):
         if channel == HIDDEN:
             is_direct = channel_id.startswith("D")
             return ChannelAccess.DIRECT if is_direct else ChannelAccess.INVITE
-        if isinstance(channel, Unanswered):
+        if isinstance(channel, PersonUnknown):
             return ChannelAccess.UNKNOWN
         if channel.access is not None:
             return channel.access
@@ -113,7 +113,7 @@ class SlackChannels(ChannelDirectory):
         channel = self._channels.known(channel_id)
         if channel is not None:
             return channel.audience
-        asked: _Channel | Unanswered | None = None
+        asked: _Channel | PersonUnknown | None = None
         if not self._asking.wait(self._clock.now()):
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOKUP_SECONDS):
@@ -129,7 +129,7 @@ class SlackChannels(ChannelDirectory):
 
     async def name(self, channel_id: str) -> str | None:
         """The name of a public channel, empty for a private one; None if Slack doesn't say."""
-        found: _Channel | Unanswered | None = None
+        found: _Channel | PersonUnknown | None = None
         with suppress(TimeoutError):
             async with asyncio.timeout(LOOKUP_SECONDS):
                 found = await self._channels.get(channel_id)
@@ -198,7 +198,7 @@ class SlackChannels(ChannelDirectory):
         channel = self._channels.known(channel_id, within=REMEMBERED_FOR)
         return channel is not None and channel.access is ChannelAccess.OPEN
 
-    async def _ask(self, channel_id: str) -> _Channel | Unanswered:
+    async def _ask(self, channel_id: str) -> _Channel | PersonUnknown:
         self._asking.take(self._clock.now())
         try:
             answer = await self._client.conversations_info(channel=channel_id)
@@ -213,7 +213,7 @@ class SlackChannels(ChannelDirectory):
         elif failure.code != HIDDEN.code:
             extra = {"action": "channel_not_read", "channel": channel_id, "error": failure.code}
             logger.warning("channel not read", extra=extra)
-        return Unanswered(failure.code)
+        return PersonUnknown(failure.code)
 
 
 def _unopened(error: Exception) -> PostError:

@@ -21,7 +21,7 @@ from typing_extensions import override
 from bot.blocks.text import NAME_LIMIT, clean
 from bot.kernel.clock import Clock
 from bot.slack.payloads import Payload, Text, at
-from bot.slack.person import Guest, Person, Unanswered
+from bot.slack.person import Guest, Person, PersonUnknown
 from bot.slack.ports import PeopleDirectory
 from bot.slack.web_api.failures import FAILURES, UNREADABLE, read_failure
 from bot.slack.web_api.remembered import Remembered
@@ -40,7 +40,7 @@ ALL_GROUPS = "all"
 
 Found = TypeVar("Found")
 
-_UNANSWERED = ContextVar[dict[str, Unanswered] | None]("unanswered", default=None)
+_UNANSWERED = ContextVar[dict[str, PersonUnknown] | None]("unanswered", default=None)
 """The people about whom Slack gave no answer to the request that is being carried out."""
 
 
@@ -128,32 +128,32 @@ class SlackPeople(PeopleDirectory):
         self._profiles = Remembered(self._ask_profile, clock)
 
     @override
-    async def person(self, user_id: str) -> Person | Unanswered | None:
+    async def person(self, user_id: str) -> Person | PersonUnknown | None:
         unanswered = _UNANSWERED.get()
         if unanswered is None:
             return await self._people.get(user_id)
         if user_id in unanswered:
             return unanswered[user_id]
         found = await self._people.get(user_id)
-        if isinstance(found, Unanswered):
+        if isinstance(found, PersonUnknown):
             unanswered[user_id] = found
         return found
 
     @override
-    async def members(self, group_id: str) -> Collection[str] | Unanswered:
+    async def members(self, group_id: str) -> Collection[str] | PersonUnknown:
         return await self._members.get(group_id)
 
     @override
     async def handle(self, group_id: str) -> str | None:
         handles = await self._handles.get(ALL_GROUPS)
-        return None if isinstance(handles, Unanswered) else handles.get(group_id)
+        return None if isinstance(handles, PersonUnknown) else handles.get(group_id)
 
     @override
     async def profile_field(self, user_id: str, field_id: str) -> str:
         profile = await self._profiles.get(user_id)
-        return "" if isinstance(profile, Unanswered) else profile.get(field_id, "")
+        return "" if isinstance(profile, PersonUnknown) else profile.get(field_id, "")
 
-    async def _ask_profile(self, user_id: str) -> Mapping[str, str] | Unanswered:
+    async def _ask_profile(self, user_id: str) -> Mapping[str, str] | PersonUnknown:
         """The custom fields with text, by their ids.
 
         https://docs.slack.dev/reference/methods/users.profile.get
@@ -171,23 +171,23 @@ class SlackPeople(PeopleDirectory):
         call = self._client.users_profile_get(user=user_id)
         return await _read("users.profile.get", call, read)
 
-    async def _ask_person(self, user_id: str) -> Person | Unanswered | None:
+    async def _ask_person(self, user_id: str) -> Person | PersonUnknown | None:
         def read(answer: AsyncSlackResponse) -> Person:
             return SlackUser.model_validate(answer["user"]).person
 
         found = await _read("users.info", self._client.users_info(user=user_id), read)
-        is_unknown = isinstance(found, Unanswered) and found.code in UNKNOWN_PERSON_CODES
+        is_unknown = isinstance(found, PersonUnknown) and found.code in UNKNOWN_PERSON_CODES
         return None if is_unknown else found
 
-    async def _ask_members(self, group_id: str) -> frozenset[str] | Unanswered:
+    async def _ask_members(self, group_id: str) -> frozenset[str] | PersonUnknown:
         call = self._client.usergroups_users_list(usergroup=group_id, include_disabled=False)
         found = await _read(
             "usergroups.users.list", call, lambda answer: frozenset(answer["users"])
         )
-        is_unknown = isinstance(found, Unanswered) and found.code in UNKNOWN_GROUP_CODES
+        is_unknown = isinstance(found, PersonUnknown) and found.code in UNKNOWN_GROUP_CODES
         return frozenset() if is_unknown else found
 
-    async def _ask_handles(self, _all: str) -> Mapping[str, str] | Unanswered:
+    async def _ask_handles(self, _all: str) -> Mapping[str, str] | PersonUnknown:
         def read(answer: AsyncSlackResponse) -> Mapping[str, str]:
             return {
                 usergroup["id"]: usergroup["handle"]
@@ -200,7 +200,7 @@ class SlackPeople(PeopleDirectory):
 
 async def _read(
     method: str, call: Awaitable[AsyncSlackResponse], read: Callable[[AsyncSlackResponse], Found]
-) -> Found | Unanswered:
+) -> Found | PersonUnknown:
     try:
         async with asyncio.timeout(LOOKUP_SECONDS):
             return read(await call)
@@ -211,4 +211,4 @@ async def _read(
     if code not in UNKNOWN_PERSON_CODES | UNKNOWN_GROUP_CODES:
         extra = {"action": "person_not_read", "method": method, "error": code}
         logger.warning("Slack didn't say who somebody is", extra=extra)
-    return Unanswered(code)
+    return PersonUnknown(code)

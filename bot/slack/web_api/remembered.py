@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from bot.kernel.bounded import Bounded
 from bot.kernel.clock import Clock
-from bot.slack.person import Unanswered
+from bot.slack.person import PersonUnknown
 
 REMEMBERED_FOR = timedelta(minutes=1)
 REMEMBERED_MOST = 10_000
@@ -23,7 +23,7 @@ class Remembered(Generic[Value]):
 
     def __init__(
         self,
-        ask: Callable[[str], Awaitable[Value | Unanswered]],
+        ask: Callable[[str], Awaitable[Value | PersonUnknown]],
         clock: Clock,
         *,
         lifetime: timedelta = REMEMBERED_FOR,
@@ -33,7 +33,7 @@ class Remembered(Generic[Value]):
         self._clock = clock
         self._lifetime = lifetime
         self._known = Bounded[str, tuple[Value, datetime]](most)
-        self._asking: dict[str, asyncio.Task[Value | Unanswered]] = {}
+        self._asking: dict[str, asyncio.Task[Value | PersonUnknown]] = {}
 
     def known(self, key: str, within: timedelta | None = None) -> Value | None:
         """The answer, if it is no older than `within`, by default `lifetime`."""
@@ -55,11 +55,11 @@ class Remembered(Generic[Value]):
         if known_since <= said_at:
             self._known[key] = (value, said_at)
 
-    async def get(self, key: str) -> Value | Unanswered:
+    async def get(self, key: str) -> Value | PersonUnknown:
         known = self.known(key)
         return known if known is not None else await self.ask(key)
 
-    async def ask(self, key: str) -> Value | Unanswered:
+    async def ask(self, key: str) -> Value | PersonUnknown:
         """Ask now, or wait for the answer to a question under way."""
         asking = self._asking.get(key)
         if asking is None:
@@ -67,13 +67,13 @@ class Remembered(Generic[Value]):
         # If one caller gives up waiting, the others still get the answer.
         return await asyncio.shield(asking)
 
-    async def _find_out(self, key: str) -> Value | Unanswered:
+    async def _find_out(self, key: str) -> Value | PersonUnknown:
         asked_at = self._clock.now()
         try:
             answer = await self._ask(key)
         finally:
             del self._asking[key]
-        if not isinstance(answer, Unanswered):
+        if not isinstance(answer, PersonUnknown):
             # An event may have come while Slack was asked.
             self.put(key, answer, asked_at)
         return answer

@@ -34,7 +34,7 @@ OPEN_RUN = "open the run"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class VerdictParts:
     """The parts of a verdict, each safe to show."""
 
     cause: str
@@ -58,10 +58,10 @@ _HOLDS_AFTERWARDS = {
 """The same, after something else to do."""
 
 
-def said(verdict: Verdict) -> Said:
+def said(verdict: Verdict) -> VerdictParts:
     """The one wording of a verdict."""
     checks = verdict.found.checks
-    return Said(
+    return VerdictParts(
         _cause(verdict),
         _run(checks) if verdict.cause in _NAMES_CHECKS else "",
         tuple(_evidence(verdict)),

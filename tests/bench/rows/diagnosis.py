@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from bot.doctor.diagnosing import diagnose
-from bot.doctor.facts import Facts
+from bot.doctor.facts import QueueFacts
 from tests.bench.figures import Extent, Row
 from tests.doctor.story import Telling, live, log, status
 from tests.support.clock import NOON
@@ -33,16 +33,16 @@ async def rows(extent: Extent) -> Sequence[Row]:
     ]
 
 
-def _facts(events: int) -> Facts:
+def _facts(events: int) -> QueueFacts:
     """A queue whose last day has so many events, and sixty pull requests in line."""
     told = Telling()
     count = events // EVENTS_OF_ONE
     told.usual(-5, count=count, every=MINUTES / count)
     queue = status(live(41, 42), waiting=list(range(50, 110)))
-    return Facts(SITE, queue, log=log(told))
+    return QueueFacts(SITE, queue, log=log(told))
 
 
-def _requeued(events: int) -> Facts:
+def _requeued(events: int) -> QueueFacts:
     """A queue in which checks have started over for a requeue all day."""
     told = Telling()
     told.enter(-MINUTES, 41)
@@ -53,10 +53,10 @@ def _requeued(events: int) -> Facts:
         told.leave(end - 0.1, 50, "PR_MANUALLY_DEQUEUED")
         told.restarts(41, start=end - 0.5, end=end, code="PR_AHEAD_DEQUEUED")
         told.enter(end, 50)
-    return Facts(SITE, status(live(41), waiting=list(range(50, 110))), log=log(told))
+    return QueueFacts(SITE, status(live(41), waiting=list(range(50, 110))), log=log(told))
 
 
-def _milliseconds(facts: Facts) -> float:
+def _milliseconds(facts: QueueFacts) -> float:
     before = time.process_time()
     diagnose(facts, NOON)
     return (time.process_time() - before) * 1000

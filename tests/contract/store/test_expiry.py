@@ -21,7 +21,7 @@ from bot.kernel.actor import Caller, Origin
 from bot.kernel.durations import For, Until
 from bot.kernel.groups import Group
 from bot.kernel.repository import RepositoryName
-from bot.merge_queue.port import OnAnswer, Unclear, ignore
+from bot.merge_queue.port import OnAnswer, UnclearChange, ignore
 from bot.pauses.ending import LEASE, ExpirePauses, WatchClock, due_lease
 from bot.pauses.group_work import GroupWork, ignore_progress
 from bot.pauses.outcomes import PauseChange
@@ -192,7 +192,7 @@ class SlowService(FakeMergeQueue):
         *,
         on_answer: OnAnswer = ignore,
         may_send: Callable[[], bool] | None = None,
-    ) -> bool | Unclear:
+    ) -> bool | UnclearChange:
         passes = self.passes
         self.passes = None
         if passes is not None:

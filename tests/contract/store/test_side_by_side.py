@@ -27,7 +27,7 @@ from bot.pauses.rows import Pauses
 from bot.posts.delivery import Delivery, delivered, postponed
 from bot.posts.outbox import Outbox
 from bot.posts.posting import record_outcome
-from bot.posts.send import Outcome
+from bot.posts.send import SendResult
 from bot.runtime.renderers import RENDERERS
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
@@ -44,8 +44,8 @@ def summary(transaction: Transaction) -> OutboxSummary:
     return Outbox(transaction).summary()
 
 
-async def record_at_once(store: Store, outcomes: Sequence[Outcome]) -> None:
-    async def stored(one: Outcome) -> None:
+async def record_at_once(store: Store, outcomes: Sequence[SendResult]) -> None:
+    async def stored(one: SendResult) -> None:
         await store.run(
             lambda transaction: record_outcome(transaction, one, NOW, RENDERERS.when_posted)
         )
@@ -53,9 +53,9 @@ async def record_at_once(store: Store, outcomes: Sequence[Outcome]) -> None:
     await asyncio.gather(*(stored(outcome) for outcome in outcomes))
 
 
-def refused(one: Delivery, at: datetime) -> Outcome:
+def refused(one: Delivery, at: datetime) -> SendResult:
     kept = postponed(one, "is_archived", now=at, retry_after=120, jitter=0)
-    return Outcome(kept, is_suspended=True)
+    return SendResult(kept, is_suspended=True)
 
 
 async def test_both_queues_of_a_channel_can_be_refused_and_recover_together(store: Store) -> None:
@@ -72,7 +72,7 @@ async def test_both_queues_of_a_channel_can_be_refused_and_recover_together(stor
         claimed = await store.run(claim, at + timedelta(minutes=6))
         assert len(claimed) == 2
         await record_at_once(
-            store, [Outcome(delivered(delivery, "1.1", at)) for delivery in claimed]
+            store, [SendResult(delivered(delivery, "1.1", at)) for delivery in claimed]
         )
         assert (await store.run(summary)).suspended == []
 
@@ -144,9 +144,9 @@ async def test_a_first_post_can_finish_while_its_replies_are_routed(store: Store
         async def end(one: Delivery = first, seconds: float = turn % 25 / 1000) -> None:
             # Somewhere within the other's transaction, each time somewhere else.
             await asyncio.sleep(seconds)
-            await record_at_once(store, [Outcome(delivered(one, "1.1", NOW), shown=1)])
+            await record_at_once(store, [SendResult(delivered(one, "1.1", NOW), shown=1)])
 
         await asyncio.gather(store.run(route, checks), end())
         (reply,) = await store.run(claim, at)
         assert reply.root_id == first.subject.subject_id
-        await record_at_once(store, [Outcome(delivered(reply, "1.2", at))])
+        await record_at_once(store, [SendResult(delivered(reply, "1.2", at))])

@@ -56,7 +56,7 @@ from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
 from bot.posts.posting import SUMMARIZE_OVER, PostDeliveries, record_outcome
-from bot.posts.send import Outcome
+from bot.posts.send import SendResult
 from bot.runtime.renderers import RENDERERS
 from bot.runtime.upkeep.pruning import rename_channel
 from bot.store.engines import create_engine
@@ -452,7 +452,7 @@ async def test_a_verdict_that_comes_while_an_equal_one_is_posted_is_counted(
         Subscriptions(transaction).save(replace(feed, style=Style.FEED))
     await processes.one.run(_route, _conflict(1))
     (first,) = await processes.one.run(claim, after(3))
-    outcome = Outcome(delivered(first, "1.1", after(3)))
+    outcome = SendResult(delivered(first, "1.1", after(3)))
 
     with begin(processes.one) as transaction:
         if is_posted_first:

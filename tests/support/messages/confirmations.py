@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.acts.asked import Asked
-from bot.acts.confirmation import Request, RequestOutcome
+from bot.acts.confirmation import ConfirmationRequest, RequestOutcome
 from bot.acts.record import (
     Action,
     ActResult,
@@ -73,48 +73,54 @@ OF_GROUP_PROPOSED = replace(PAUSE, group=GROUP)
 GROUP_PROPOSED = (OF_GROUP_PROPOSED, replace(OF_GROUP_PROPOSED, repository=API))
 
 
-def became(parts: Sequence[AuditRecord], state: RequestState, by: Actor | None = None) -> Request:
+def became(
+    parts: Sequence[AuditRecord], state: RequestState, by: Actor | None = None
+) -> ConfirmationRequest:
     """The request once the same has become of all its parts."""
-    return Request(parts, [RequestOutcome(state, by) for _ in parts])
+    return ConfirmationRequest(parts, [RequestOutcome(state, by) for _ in parts])
 
 
 SITE_DONE = [RequestOutcome(RequestState.CONFIRMED, BOB), RequestOutcome(RequestState.OPEN)]
 
 CASES: Cases = {
-    "proposal-to-pause": request(Request.opened([PAUSE])),
-    "proposal-to-freeze": request(Request.opened([FREEZE])),
-    "proposal-to-resume": request(Request.opened([RESUME_PROPOSED])),
-    "proposal-to-unfreeze": request(Request.opened([UNFREEZE_PROPOSED])),
-    "proposal-to-allow": request(Request.opened([ALLOW_PROPOSED])),
-    "proposal-not-for-those-who-run-it": request(Request.opened([NOT_FOR_ITS_RUNNERS])),
+    "proposal-to-pause": request(ConfirmationRequest.opened([PAUSE])),
+    "proposal-to-freeze": request(ConfirmationRequest.opened([FREEZE])),
+    "proposal-to-resume": request(ConfirmationRequest.opened([RESUME_PROPOSED])),
+    "proposal-to-unfreeze": request(ConfirmationRequest.opened([UNFREEZE_PROPOSED])),
+    "proposal-to-allow": request(ConfirmationRequest.opened([ALLOW_PROPOSED])),
+    "proposal-not-for-those-who-run-it": request(ConfirmationRequest.opened([NOT_FOR_ITS_RUNNERS])),
     "proposal-approved": request(became([PAUSE], RequestState.CONFIRMED, BOB)),
     "proposal-refused": request(became([FREEZE], RequestState.REFUSED, BOB)),
     "proposal-under-way": request(became([RESUME_PROPOSED], RequestState.UNDER_WAY, BOB)),
     "proposal-over": request(became([UNFREEZE_PROPOSED], RequestState.OVER)),
     "proposal-expired": request(became([ALLOW_PROPOSED], RequestState.EXPIRED)),
-    "proposal-for-a-group": request(Request.opened(GROUP_PROPOSED)),
-    "proposal-for-a-group-partly-approved": request(Request(GROUP_PROPOSED, SITE_DONE)),
-    "proposal-for-a-group-partly-expired": request(Request(GROUP_PROPOSED, SITE_DONE).expired()),
+    "proposal-for-a-group": request(ConfirmationRequest.opened(GROUP_PROPOSED)),
+    "proposal-for-a-group-partly-approved": request(ConfirmationRequest(GROUP_PROPOSED, SITE_DONE)),
+    "proposal-for-a-group-partly-expired": request(
+        ConfirmationRequest(GROUP_PROPOSED, SITE_DONE).expired()
+    ),
     "proposal-leaves-out": left_out([API], "The merge queue service isn't responding."),
     "proposal-approved-by-the-first-of-two": request(
-        Request([RESUME_PROPOSED], [RequestOutcome(RequestState.OPEN, first=ALICE)])
+        ConfirmationRequest([RESUME_PROPOSED], [RequestOutcome(RequestState.OPEN, first=ALICE)])
     ),
     "proposal-approved-by-two": request(
-        Request([RESUME_PROPOSED], [RequestOutcome(RequestState.CONFIRMED, BOB, first=ALICE)])
+        ConfirmationRequest(
+            [RESUME_PROPOSED], [RequestOutcome(RequestState.CONFIRMED, BOB, first=ALICE)]
+        )
     ),
-    "confirmation-open": request(Request.opened([RESUME])),
+    "confirmation-open": request(ConfirmationRequest.opened([RESUME])),
     "confirmation-of-anybody": request(
-        Request.opened([replace(RESUME, confirmation=Confirmation(""))])
+        ConfirmationRequest.opened([replace(RESUME, confirmation=Confirmation(""))])
     ),
     "confirmation-given": request(became([RESUME], RequestState.CONFIRMED, BOB)),
     "confirmation-over": request(became([RESUME], RequestState.OVER, BOB)),
     "confirmation-over-by-nobody": request(became([RESUME], RequestState.OVER)),
     "confirmation-expired": request(became([RESUME], RequestState.EXPIRED)),
-    "confirmation-of-a-group": request(Request.opened(PARTS)),
+    "confirmation-of-a-group": request(ConfirmationRequest.opened(PARTS)),
     "confirmation-of-a-group-given": request(became(PARTS, RequestState.CONFIRMED, BOB)),
-    "confirmation-of-an-unfreeze": request(Request.opened([UNFREEZE])),
-    "confirmation-of-two-freezes": request(Request.opened([UNFREEZE_TWO])),
+    "confirmation-of-an-unfreeze": request(ConfirmationRequest.opened([UNFREEZE])),
+    "confirmation-of-two-freezes": request(ConfirmationRequest.opened([UNFREEZE_TWO])),
     "confirmation-of-an-unfreeze-over": request(became([UNFREEZE], RequestState.OVER, BOB)),
-    "confirmation-of-a-pull-request": request(Request.opened([ALLOW])),
+    "confirmation-of-a-pull-request": request(ConfirmationRequest.opened([ALLOW])),
     "confirmation-of-a-pull-request-given": request(became([ALLOW], RequestState.CONFIRMED, BOB)),
 }

@@ -112,7 +112,7 @@ CASES: Cases = {
     ),
     "error-target-not-clear": explain(
         kernel_errors.TargetNotClear(
-            "pause", "api", (kernel_errors.Reading(API, "is down", "pause acme/api is down"),)
+            "pause", "api", (kernel_errors.TypedMeaning(API, "is down", "pause acme/api is down"),)
         )
     ),
     "error-busy": explain(act_errors.QueueBusy(SITE)),

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from bot.blocks import explain
-from bot.doctor.diagnosis import Cause, Verdict
+from bot.doctor.diagnosis import QueueCause, QueueVerdict
 from bot.feed.repeats import Repeats
 from bot.feed.texts import event_posts, summaries
 from bot.health import texts as health_texts
@@ -146,7 +146,7 @@ CASES: Cases = {
         health_texts.alert,
         replace(
             make_alert(AlertKind.HEAD),
-            cause=Cause(Verdict.SAME_CHECK, A_CAUSE, ITS_EVIDENCE),
+            cause=QueueCause(QueueVerdict.SAME_CHECK, A_CAUSE, ITS_EVIDENCE),
         ),
         OF_42,
     ),
@@ -155,11 +155,11 @@ CASES: Cases = {
         replace(
             make_alert(AlertKind.CAUSE),
             pull_request=None,
-            cause=Cause(Verdict.SAME_CHECK, A_CAUSE, ITS_EVIDENCE),
+            cause=QueueCause(QueueVerdict.SAME_CHECK, A_CAUSE, ITS_EVIDENCE),
         ),
     ),
     "alert-another-cause": partial(
-        health_texts.cause_found, ToldCause(7, SITE, Verdict.SAME_CHECK, A_CAUSE, NOON)
+        health_texts.cause_found, ToldCause(7, SITE, QueueVerdict.SAME_CHECK, A_CAUSE, NOON)
     ),
     "alert-cause-over": over(AlertKind.CAUSE),
     "alert-head-over": over(AlertKind.HEAD),

@@ -11,7 +11,7 @@ from bot.kernel import errors as kernel_errors
 from bot.kernel.actor import Origin
 from bot.kernel.errors import ActState, FailedAct, Follows
 from bot.merge_queue import errors as merge_queue_errors
-from bot.pauses.outcomes import Outcome
+from bot.pauses.outcomes import ActOutcome
 from bot.pauses.pause import PauseLine, PauseRecord
 from bot.pauses.texts import outcomes as pause_outcomes
 from bot.slack import errors as slack_errors
@@ -76,7 +76,7 @@ def outcome_of(
     was_left: bool = False,
     in_force: PauseRecord | None = None,
     typed: str | None = "pause now CI is down",
-) -> Outcome:
+) -> ActOutcome:
     request = Unanswered("r1", ALICE.user_id, CHANNEL, typed, NOON, None, was_left)
     act = None
     if action is not None:
@@ -87,10 +87,10 @@ def outcome_of(
             act = replace(act, setting=SettingChange(after="#41"))
         elif action is Action.REMOVE:
             act = replace(act, pull_request=41)
-    return Outcome(request, act, in_force)
+    return ActOutcome(request, act, in_force)
 
 
-RESUMED = Outcome(
+RESUMED = ActOutcome(
     Unanswered("r1", ALICE.user_id, CHANNEL, "resume", NOON, None),
     AuditRecord(NOON, ALICE, Action.RESUME, Where(Origin.COMMAND), SITE, ActResult.FAILED).under(
         Circumstance.FOUND_RUNNING

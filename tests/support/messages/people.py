@@ -4,17 +4,17 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
-from bot.acts.confirmation import Request
+from bot.acts.confirmation import ConfirmationRequest
 from bot.acts.errors import PermissionDenied
 from bot.acts.permission import Permitted, Right, WhoCan
 from bot.acts.texts import permissions as permission_texts
 from bot.channels.subscription import ListedSubscription, Style, SubscriptionSource
 from bot.desk import choice
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import QueueVerdict
 from bot.health.outage import SlackOutage
 from bot.home import texts as home_texts
 from bot.home.choices import CalendarPage, QueueHeadline, SubscriptionsState
-from bot.kernel.errors import Reading, TargetNotClear
+from bot.kernel.errors import TargetNotClear, TypedMeaning
 from bot.kernel.repository import RepositoryName
 from bot.people import texts as people_texts
 from bot.people.actions import MutablePullRequest
@@ -53,9 +53,9 @@ ADA = make_person("ada")
 MUTED = make_person("ada", mentions=False)
 
 
-def proposed(number: int) -> Request:
+def proposed(number: int) -> ConfirmationRequest:
     """The request of that number."""
-    return Request.opened([replace(PAUSE, record_id=number)])
+    return ConfirmationRequest.opened([replace(PAUSE, record_id=number)])
 
 
 at_home = cases_of(home_texts.home)
@@ -66,9 +66,9 @@ UNCLEAR = TargetNotClear(
     "pause",
     "api",
     (
-        Reading("acme/api", "gateway is <down>", "pause acme/api gateway is <down>"),
-        Reading("@all", "api gateway is <down>", "pause @all api gateway is <down>"),
-        Reading(None, "api gateway is <down>", "pause api gateway is <down>"),
+        TypedMeaning("acme/api", "gateway is <down>", "pause acme/api gateway is <down>"),
+        TypedMeaning("@all", "api gateway is <down>", "pause @all api gateway is <down>"),
+        TypedMeaning(None, "api gateway is <down>", "pause api gateway is <down>"),
     ),
 )
 
@@ -95,7 +95,7 @@ CASES: Cases = {
     ),
     "home-proposals": at_home(
         make_home(),
-        make_viewer(proposals=[proposed(4), Request.opened(GROUP_PROPOSED)]),
+        make_viewer(proposals=[proposed(4), ConfirmationRequest.opened(GROUP_PROPOSED)]),
         "/mq",
     ),
     "home-more-proposals": at_home(
@@ -163,7 +163,7 @@ CASES: Cases = {
     "home-of-a-queue-that-something-keeps-from-merging": at_home(
         replace(
             make_home(make_snapshot(BUSY)),
-            headlines={SITE: QueueHeadline(Verdict.SAME_CHECK, A_HEADLINE)},
+            headlines={SITE: QueueHeadline(QueueVerdict.SAME_CHECK, A_HEADLINE)},
         ),
         make_viewer(),
         "/mq",
@@ -258,7 +258,7 @@ CASES: Cases = {
     "which-target-without-own": partial(choice.which_target, UNCLEAR, None),
     "which-of-the-same-name": partial(
         choice.which_target,
-        TargetNotClear("status", "docs", (Reading("acme/docs", "", "status acme/docs"),)),
+        TargetNotClear("status", "docs", (TypedMeaning("acme/docs", "", "status acme/docs"),)),
         None,
     ),
     "which-of-a-list": partial(
@@ -267,9 +267,9 @@ CASES: Cases = {
             "pause",
             "acme/api",
             (
-                Reading("acme/site", "CI is down", "pause acme/site CI is down"),
-                Reading("acme/api", "CI is down", "pause acme/api CI is down"),
-                Reading("@docs", "CI is down", "pause @docs CI is down"),
+                TypedMeaning("acme/site", "CI is down", "pause acme/site CI is down"),
+                TypedMeaning("acme/api", "CI is down", "pause acme/api CI is down"),
+                TypedMeaning("@docs", "CI is down", "pause @docs CI is down"),
             ),
         ),
         None,

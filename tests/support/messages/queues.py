@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.blocks.blocks import without_controls
 from bot.boards import texts as board_texts
-from bot.boards.board import Unread, WhyUnread, seen
+from bot.boards.board import UnreadQueue, WhyUnread, seen
 from bot.desk import help as desk_help
 from bot.kernel.groups import ALL, Group, GroupAnswers
 from bot.merge_queue.position import InBatch, InQueue, NotQueued, Place, QueuePosition
@@ -276,8 +276,8 @@ CASES: Cases = {
             make_snapshot(BUSY, pause=make_known_pause(resumes_at=NOON + timedelta(hours=1))),
         )
     ),
-    "board-silent": boards(later(replace, STATE, unread=Unread(NOON, WhyUnread.SILENT))),
-    "board-refused": boards(later(replace, STATE, unread=Unread(NOON, WhyUnread.REFUSED))),
+    "board-silent": boards(later(replace, STATE, unread=UnreadQueue(NOON, WhyUnread.SILENT))),
+    "board-refused": boards(later(replace, STATE, unread=UnreadQueue(NOON, WhyUnread.REFUSED))),
     "board-ended": partial(board_texts.ended, replace(BOARD, ended_at=NOON, ended_by="bob")),
     "board-there": partial(board_texts.there_already, SITE, "https://acme.example/archives/C1/p1"),
     "board-not-there": partial(board_texts.not_there, SITE),

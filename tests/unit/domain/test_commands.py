@@ -9,7 +9,7 @@ import pytest
 from bot.acts.asked import Asked
 from bot.acts.errors import InvalidCondition
 from bot.channels.subscription import SubscriptionOptions
-from bot.desk.readers import Request
+from bot.desk.readers import TypedCommand
 from bot.desk.situation import Situation
 from bot.desk.table import COMMANDS, parse_command, with_target
 from bot.kernel.durations import For, Until
@@ -42,7 +42,7 @@ DAY = timedelta(days=1)
 WEEK = 7 * DAY
 
 
-def read(typed: str, known: Repositories = TWO, groups: Groups | None = None) -> Request:
+def read(typed: str, known: Repositories = TWO, groups: Groups | None = None) -> TypedCommand:
     _, request = parse_command(typed, Situation(groups or Groups((), known)))
     return request
 
@@ -234,7 +234,7 @@ def test_a_typed_freeze_becomes_a_request(
     typed: str, action: str, where: Any, freeze: Asked, options: dict[str, bool]
 ) -> None:
     expected: dict[str, Any] = {"asked": freeze, "is_confirmed": False, **options}
-    assert read(f"freeze {typed}", groups=GROUPS) == Request(action, where, expected)
+    assert read(f"freeze {typed}", groups=GROUPS) == TypedCommand(action, where, expected)
     written = freeze.written.removesuffix(freeze.reason)
     again = read(f"freeze {written} because", groups=GROUPS)
     assert again.options["asked"] == replace(freeze, reason="because")
@@ -319,10 +319,12 @@ def test_what_looks_like_a_repository_and_is_unknown_is_refused(typed: str, unkn
 def test_a_topic_after_the_repository_is_a_topic_even_if_a_repository_has_its_name() -> None:
     merge = RepositoryName("acme/merge")
     known = Repositories((SITE, merge))
-    both = Request("subscribe", SITE, options("failure", "merge"))
+    both = TypedCommand("subscribe", SITE, options("failure", "merge"))
     assert read("subscribe failure merge acme/site", known) == both
-    assert read("subscribe acme/site merge", known) == Request("subscribe", SITE, options("merge"))
-    assert read("subscribe merge", known) == Request("subscribe", merge, options())
+    assert read("subscribe acme/site merge", known) == TypedCommand(
+        "subscribe", SITE, options("merge")
+    )
+    assert read("subscribe merge", known) == TypedCommand("subscribe", merge, options())
 
 
 @pytest.mark.parametrize(
@@ -351,8 +353,8 @@ def test_a_reason_that_may_be_a_duration_is_ambiguous(
 
 @pytest.mark.parametrize("reason", ["the CI/CD runners are down", "(CI/CD) is down", "and/or/not"])
 def test_a_slash_inside_a_reason_does_not_make_it_a_repository(reason: str) -> None:
-    assert read(f"pause {reason}") == Request("pause", None, because(reason))
-    assert read(f"pause acme/site {reason}") == Request("pause", SITE, because(reason))
+    assert read(f"pause {reason}") == TypedCommand("pause", None, because(reason))
+    assert read(f"pause acme/site {reason}") == TypedCommand("pause", SITE, because(reason))
 
 
 @pytest.mark.parametrize(

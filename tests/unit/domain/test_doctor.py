@@ -14,13 +14,13 @@ from bot.doctor.diagnosing import diagnose
 from bot.doctor.diagnosis import (
     Diagnosis,
     Misconfigured,
+    QueueVerdict,
     Restart,
     RestartCause,
     Restarted,
     SameCheck,
-    Verdict,
 )
-from bot.doctor.facts import EXAMINED_TYPES, Facts
+from bot.doctor.facts import EXAMINED_TYPES, QueueFacts
 from bot.doctor.past import ENOUGH, usual
 from bot.doctor.texts import causes
 from bot.doctor.texts.causes import headline
@@ -53,12 +53,12 @@ ALIKE = (*LOOK_ALIKES, *detectors.LOOK_ALIKES)
 ALL = (*EACH_VERDICT, *ALIKE, *MIXED)
 
 DETECTED = {
-    Verdict.COMES_BACK: "comes back",
-    Verdict.NEVER_START: "never start",
-    Verdict.DONE: "green and nothing moves",
-    Verdict.HELD: "blocks others",
-    Verdict.SAME_CHECK: "same check",
-    Verdict.MANY_CHECKS: "a storm",
+    QueueVerdict.COMES_BACK: "comes back",
+    QueueVerdict.NEVER_START: "never start",
+    QueueVerdict.DONE: "green and nothing moves",
+    QueueVerdict.HELD: "blocks others",
+    QueueVerdict.SAME_CHECK: "same check",
+    QueueVerdict.MANY_CHECKS: "a storm",
 }
 """How the look-alikes call what they aren't."""
 
@@ -79,13 +79,13 @@ def test_a_look_alike_is_never_blamed(story: Story) -> None:
     assert outcome(story) is not Outcome.WRONG, said(story).verdicts
 
 
-@pytest.mark.parametrize("verdict", Verdict)
-def test_every_verdict_has_three_stories(verdict: Verdict) -> None:
+@pytest.mark.parametrize("verdict", QueueVerdict)
+def test_every_verdict_has_three_stories(verdict: QueueVerdict) -> None:
     assert sum(story.truth == {verdict} for story in STORIES) >= 3
 
 
 @pytest.mark.parametrize("verdict", DETECTED)
-def test_each_detector_has_three_stories_of_its_own_and_a_look_alike(verdict: Verdict) -> None:
+def test_each_detector_has_three_stories_of_its_own_and_a_look_alike(verdict: QueueVerdict) -> None:
     assert sum(story.truth == {verdict} for story in detectors.STORIES) >= 3
     assert any(f"not: {DETECTED[verdict]}" in story.name for story in ALIKE)
 
@@ -97,7 +97,7 @@ def test_each_cause_of_restarts_has_three_stories_and_a_look_alike(cause: Restar
     assert any(f"not: {RESTARTS[cause]}" in story.name for story in ALIKE)
 
 
-def with_less(facts: Facts) -> Iterator[Facts]:
+def with_less(facts: QueueFacts) -> Iterator[QueueFacts]:
     """The facts with some types of events unread, without details, and with an old log."""
     log = facts.log
     for count in range(1, len(EXAMINED_TYPES) + 1):
@@ -116,7 +116,7 @@ def test_whoever_knows_less_says_less(story: Story, pytestconfig: pytest.Config)
     ways = [*with_less(story.facts)]
     for way in tried(range(len(ways)), 7, pytestconfig):
         facts = ways[way]
-        unfounded = {*diagnose(facts, story.at).verdicts} - story.truth - {Verdict.UNKNOWN}
+        unfounded = {*diagnose(facts, story.at).verdicts} - story.truth - {QueueVerdict.UNKNOWN}
         assert not unfounded, (unfounded, facts.log.types, facts.log.read_at, facts.details)
 
 
@@ -131,11 +131,11 @@ def test_without_a_past_nobody_is_blamed(story: Story) -> None:
     }
     facts = replace(story.facts, log=replace(log, events=recent))
     unfounded = {*diagnose(facts, story.at).verdicts} - story.truth
-    assert unfounded <= {Verdict.UNKNOWN, Verdict.NORMAL}
+    assert unfounded <= {QueueVerdict.UNKNOWN, QueueVerdict.NORMAL}
 
 
 def test_a_check_that_fails_in_every_batch_comes_with_its_evidence() -> None:
-    story = next(story for story in STORIES if story.truth == {Verdict.SAME_CHECK})
+    story = next(story for story in STORIES if story.truth == {QueueVerdict.SAME_CHECK})
     (found,) = said(story).findings
     assert isinstance(found, SameCheck)
     assert (found.names, found.batches, found.pull_requests) == (("integration",), 6, 6)
@@ -157,7 +157,7 @@ def test_a_log_that_may_lack_merges_gives_no_time_without_one() -> None:
 
 
 def test_pull_requests_that_left_count_for_how_long_nothing_has_merged() -> None:
-    story = next(story for story in STORIES if story.truth == {Verdict.MISCONFIGURED})
+    story = next(story for story in STORIES if story.truth == {QueueVerdict.MISCONFIGURED})
     assert headline(said(story)).startswith("acme/site has merged nothing for 1 h: ")
 
 
@@ -185,15 +185,17 @@ def test_what_is_usual_is_known_from_enough_measurements_on() -> None:
 
 def test_the_first_cause_is_the_headline() -> None:
     story = next(story for story in STORIES if len(story.truth) > 1)
-    assert said(story).first.verdict is Verdict.PAUSED
-    assert said(story).verdicts == (Verdict.PAUSED, Verdict.SAME_CHECK)
+    assert said(story).first.verdict is QueueVerdict.PAUSED
+    assert said(story).verdicts == (QueueVerdict.PAUSED, QueueVerdict.SAME_CHECK)
 
 
 def test_an_event_without_a_pull_request_is_counted_for_none() -> None:
     told = usual_day(-90)
     for number, minute in ((41, -50), (None, -45), (42, -40)):
         told.add(LEAVE, minute, number, merged=False, dequeue_code="QUEUE_RULE_MISSING")
-    story = make_story("nobody", Verdict.MISCONFIGURED, queue=status(live(44)), told=stored(told))
+    story = make_story(
+        "nobody", QueueVerdict.MISCONFIGURED, queue=status(live(44)), told=stored(told)
+    )
     (found,) = said(story).findings
     assert isinstance(found, Misconfigured)
     assert found.left == (41, 42)
@@ -207,7 +209,9 @@ def test_of_a_batch_that_passed_last_no_single_pull_request_is_named() -> None:
         told.enter(-63 + 15 * n, 41 + n)
         told.start(batch)
         told.end(batch, code="CHECKS_FAILED", failed=["integration"])
-    story = make_story("all fail", Verdict.SAME_CHECK, queue=status(live(44)), told=stored(told))
+    story = make_story(
+        "all fail", QueueVerdict.SAME_CHECK, queue=status(live(44)), told=stored(told)
+    )
     diagnosis = said(story)
     assert isinstance(diagnosis.first, SameCheck)
     assert diagnosis.first.passed == (50, 51, 52)
@@ -230,15 +234,15 @@ def test_failures_without_one_cause_are_told(
     for n in range(4):
         failed = checks[n % 2 :][:1]
         told.fails(41 + n, start=-50 + 11 * n, end=-42 + 11 * n, failed=failed)
-    story = make_story("they fail", Verdict.UNKNOWN, queue=queue, told=stored(told))
+    story = make_story("they fail", QueueVerdict.UNKNOWN, queue=queue, told=stored(told))
     diagnosis = said(story)
-    assert diagnosis.first.verdict in {Verdict.UNKNOWN, Verdict.EMPTY}
+    assert diagnosis.first.verdict in {QueueVerdict.UNKNOWN, QueueVerdict.EMPTY}
     assert words in causes.told(diagnosis.first, diagnosis).evidence
 
 
 def test_a_pause_without_a_reason_ends_in_no_colon() -> None:
     queue = status(live(41))
-    story = make_story("paused", Verdict.PAUSED, queue=queue, pause=paused(-30, reason=""))
+    story = make_story("paused", QueueVerdict.PAUSED, queue=queue, pause=paused(-30, reason=""))
     assert headline(said(story)) == "acme/site is paused"
 
 

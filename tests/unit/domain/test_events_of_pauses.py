@@ -12,13 +12,13 @@ from bot.acts.record import SOMEBODY
 from bot.kernel.actor import Actor
 from bot.pauses.act_steps import answered, begun, not_done, unanswered
 from bot.pauses.known import (
-    ActState,
-    EventKind,
+    ActCertainty,
     Known,
     KnownEnd,
     KnownPause,
     Line,
     LineTimer,
+    PauseEventKind,
     Reading,
     Shown,
     TimerState,
@@ -75,7 +75,7 @@ def test_an_event_names_no_line_that_has_its_event() -> None:
 def test_an_event_without_a_person_takes_no_name_away() -> None:
     known = Known((pause(line("CI", 0, ALICE)),))
 
-    nameless = event(EventKind.CREATED, 0, "CI", by=None)
+    nameless = event(PauseEventKind.CREATED, 0, "CI", by=None)
 
     assert authors(place(known, nameless, NOW)) == [[ALICE]]
     assert authors(place(known, created(0, "CI"), NOW)) == [[CAROL]]
@@ -89,7 +89,7 @@ CREDENTIAL = Actor("", "mqbot")
 def test_our_event_without_its_act_takes_no_person_away(by: Actor) -> None:
     timer = LineTimer(ALICE, Shown("CI", NOON))
     known = Known((replace(pause(line("CI", 0, ALICE)), timer=timer),))
-    ours = event(EventKind.CREATED, 0, "CI", by, is_ours=True)
+    ours = event(PauseEventKind.CREATED, 0, "CI", by, is_ours=True)
 
     found = place(known, ours, NOW)
 
@@ -104,7 +104,7 @@ def test_our_event_without_its_act_takes_no_person_away(by: Actor) -> None:
 @pytest.mark.parametrize("by", [CREDENTIAL, SOMEBODY])
 def test_our_end_without_its_act_takes_no_person_away(by: Actor) -> None:
     over = replace(pause(line("CI", 0)), end=KnownEnd(at(10), ALICE, at(10)))
-    ours = event(EventKind.REMOVED, 10, "", by, is_ours=True)
+    ours = event(PauseEventKind.REMOVED, 10, "", by, is_ours=True)
 
     assert end_of(place(Known((over,)), ours, NOW).pauses[0]).by == ALICE
     theirs = replace(ours, is_ours=False)
@@ -118,15 +118,15 @@ def test_each_of_our_events_proves_another_act() -> None:
     )
     known = Known((pause(line("CI", 0), end=10), pause(line("CI", 20))), acts)
 
-    known = place(known, event(EventKind.CREATED, 0, "CI", is_ours=True), NOW)
-    known = place(known, event(EventKind.CREATED, 20, "CI", is_ours=True), NOW)
+    known = place(known, event(PauseEventKind.CREATED, 0, "CI", is_ours=True), NOW)
+    known = place(known, event(PauseEventKind.CREATED, 20, "CI", is_ours=True), NOW)
 
     assert authors(known) == [[ALICE], [BOB]]
 
 
 def test_our_event_proves_an_answered_act_before_an_open_one() -> None:
     acts = (pausing(1, ALICE), done(pausing(2, BOB)))
-    ours = event(EventKind.CREATED, 0, "CI", is_ours=True)
+    ours = event(PauseEventKind.CREATED, 0, "CI", is_ours=True)
 
     assert authors(place(Known((pause(line("CI", 0)),), acts), ours, NOW)) == [[BOB]]
 
@@ -134,21 +134,21 @@ def test_our_event_proves_an_answered_act_before_an_open_one() -> None:
 def test_only_our_own_event_proves_an_open_act() -> None:
     known = Known((pause(line("CI", 0)),), (pausing(1, ALICE),))
 
-    ours = place(known, event(EventKind.CREATED, 0, "CI", is_ours=True), NOW)
+    ours = place(known, event(PauseEventKind.CREATED, 0, "CI", is_ours=True), NOW)
     foreign = place(known, created(0, "CI"), NOW)
 
-    assert (ours.act(1).state, authors(ours)) == (ActState.DONE, [[ALICE]])
-    assert (foreign.act(1).state, authors(foreign)) == (ActState.OPEN, [[CAROL]])
+    assert (ours.act(1).state, authors(ours)) == (ActCertainty.DONE, [[ALICE]])
+    assert (foreign.act(1).state, authors(foreign)) == (ActCertainty.OPEN, [[CAROL]])
 
 
 def test_our_event_proves_no_act_that_began_after_it_or_says_something_else() -> None:
     acts = (pausing(1, ALICE, seconds=5), pausing(2, BOB, reason="flaky"))
-    ours = event(EventKind.CREATED, 0, "CI", is_ours=True)
+    ours = event(PauseEventKind.CREATED, 0, "CI", is_ours=True)
 
     known = place(Known((pause(line("CI", 0)),), acts), ours, NOW)
 
     assert authors(known) == [[CAROL]]
-    assert [act.state for act in known.acts] == [ActState.OPEN, ActState.OPEN]
+    assert [act.state for act in known.acts] == [ActCertainty.OPEN, ActCertainty.OPEN]
 
 
 @pytest.mark.parametrize(("began", "author"), [(1, ALICE), (1.5, CAROL)])
@@ -157,7 +157,7 @@ def test_our_event_may_be_stamped_a_little_earlier_than_its_act_began(
 ) -> None:
     """The log has a clock of its own."""
     known = Known(pauses=(pause(line("CI", 0)),), acts=(pausing(1, ALICE, began),))
-    named = place(known, event(EventKind.CREATED, 0, "CI", is_ours=True), NOW)
+    named = place(known, event(PauseEventKind.CREATED, 0, "CI", is_ours=True), NOW)
     assert authors(named) == [[author]]
 
 
@@ -165,7 +165,9 @@ def test_our_event_proves_the_act_whose_reason_the_service_shortened() -> None:
     shortened = replace(done(pausing(1, ALICE, reason="CI is")), answered=Shown("CI", NOON))
     known = Known((pause(line("CI", 0)),), (shortened,))
 
-    assert authors(place(known, event(EventKind.CREATED, 0, "CI", is_ours=True), NOW)) == [[ALICE]]
+    assert authors(place(known, event(PauseEventKind.CREATED, 0, "CI", is_ours=True), NOW)) == [
+        [ALICE]
+    ]
 
 
 def test_an_update_of_a_first_line_brings_what_waits_since_the_end_before() -> None:
@@ -372,11 +374,11 @@ def test_an_end_that_the_log_stamps_a_moment_early_is_caused_by_the_act_that_beg
 def test_an_end_is_not_caused_by_an_act_that_was_named_or_refused_or_began_later() -> None:
     acts = (
         replace(resuming(1, ALICE), is_named=True),
-        replace(resuming(2, ALICE), state=ActState.NOT_DONE),
+        replace(resuming(2, ALICE), state=ActCertainty.NOT_DONE),
         resuming(3, ALICE, seconds=8),
         replace(resuming(4, ALICE), read=None),
         replace(pausing(5, ALICE), read=Shown("CI", NOON)),
-        replace(resuming(6, ALICE), state=ActState.NOT_DONE, answered_at=at(9)),
+        replace(resuming(6, ALICE), state=ActCertainty.NOT_DONE, answered_at=at(9)),
     )
 
     assert cause(Known(acts=acts), removed(5)) is None
@@ -389,7 +391,7 @@ def test_an_act_is_under_way_from_its_beginning_to_its_end() -> None:
     ends = (unanswered(known, 1, None, 1), not_done(known, 1))
 
     assert [(end.acting, end.revision) for end in ends] == [(None, 2), (None, 2)]
-    assert [end.act(1).state for end in ends] == [ActState.OPEN, ActState.NOT_DONE]
+    assert [end.act(1).state for end in ends] == [ActCertainty.OPEN, ActCertainty.NOT_DONE]
 
 
 def test_the_end_of_an_act_leaves_another_one_under_way() -> None:
@@ -405,7 +407,7 @@ def test_an_answered_pause_keeps_the_answer_and_its_time() -> None:
     found = answered(known, 1, Reading(shown, at(3)), known.revision)
 
     act = found.act(1)
-    assert (act.state, act.answered, act.answered_at) == (ActState.DONE, shown, at(3))
+    assert (act.state, act.answered, act.answered_at) == (ActCertainty.DONE, shown, at(3))
     assert authors(found) == [[ALICE]]
 
 
@@ -429,7 +431,7 @@ def test_an_answered_pause_ends_none() -> None:
 
 def test_what_the_log_told_of_an_act_under_way_stays() -> None:
     known = begun(Known((pause(line("CI", 0)),)), resuming(1, ALICE))
-    known = place(known, event(EventKind.REMOVED, 2, is_ours=True), NOW)
+    known = place(known, event(PauseEventKind.REMOVED, 2, is_ours=True), NOW)
 
     found = answered(known, 1, Reading(None, at(3)), known.revision)
 
@@ -473,4 +475,4 @@ def test_a_resume_that_finds_no_pause_is_answered_all_the_same() -> None:
 
     found = answered(known, 1, Reading(None, at(1)), known.revision)
 
-    assert found.act(1).state is ActState.DONE
+    assert found.act(1).state is ActCertainty.DONE

@@ -10,7 +10,7 @@ from bot.acts.errors import PermissionDenied
 from bot.acts.permission import Everyone, Listed, Right, RightRules, WhoMayPause, decide
 from bot.kernel.actor import Actor
 from bot.kernel.configured import Policy
-from bot.slack.person import DenialReason, Denied, Guest, Person, Unanswered, not_a_member
+from bot.slack.person import DenialReason, Denied, Guest, Person, PersonUnknown, not_a_member
 from tests.support.directories import FakePeople
 from tests.support.make import make_configured
 
@@ -35,16 +35,16 @@ MEMBER = Person(
     guest=Guest.NO,
     is_stranger=False,
 )
-TIMEOUT = Unanswered("timeout")
+TIMEOUT = PersonUnknown("timeout")
 
 
 def judge(
-    person: Person | Unanswered | None = MEMBER,
+    person: Person | PersonUnknown | None = MEMBER,
     rule: WhoMayPause | None = None,
     *,
     claimed: str | None = HOME,
     home_ids: frozenset[str] = WORKSPACE,
-    members: Mapping[str, Collection[str] | Unanswered] | None = None,
+    members: Mapping[str, Collection[str] | PersonUnknown] | None = None,
 ) -> Denied | None:
     standing = not_a_member(person, claimed, home_ids)
     return decide(ALICE, standing, rule or Everyone(), members or {})
@@ -71,11 +71,11 @@ def listed(*ids: str) -> Listed:
         (of_teams(OTHER, "E0OTHER"), STRANGER),
         (of_teams(), STRANGER),
         (None, Denied(DenialReason.UNKNOWN_PERSON)),
-        (Unanswered("ratelimited"), Denied(DenialReason.UNVERIFIABLE, "ratelimited")),
+        (PersonUnknown("ratelimited"), Denied(DenialReason.UNVERIFIABLE, "ratelimited")),
     ],
 )
 def test_only_full_members_may_even_when_listed(
-    person: Person | Unanswered | None, denied: Denied | None, rule: WhoMayPause
+    person: Person | PersonUnknown | None, denied: Denied | None, rule: WhoMayPause
 ) -> None:
     assert judge(person, rule, members={GROUP: {ALICE}}) == denied
 
@@ -117,12 +117,12 @@ def test_a_workspace_knows_no_other_and_without_a_known_one_nobody_may_act() -> 
     ],
 )
 def test_of_a_list_only_those_named_and_members_of_its_groups_may(
-    rule: Listed, members: dict[str, Collection[str] | Unanswered], denied: Denied | None
+    rule: Listed, members: dict[str, Collection[str] | PersonUnknown], denied: Denied | None
 ) -> None:
     assert judge(rule=rule, members=members) == denied
 
 
-NO_SCOPE = Unanswered("missing_scope")
+NO_SCOPE = PersonUnknown("missing_scope")
 UNVERIFIED = replace(MEMBER, guest=Guest.UNKNOWN)
 
 
@@ -143,9 +143,9 @@ UNVERIFIED = replace(MEMBER, guest=Guest.UNKNOWN)
     ],
 )
 async def test_people_whom_slack_does_not_vouch_for_read_only_what_they_are_listed_for(
-    person: Person | Unanswered,
+    person: Person | PersonUnknown,
     rule: WhoMayPause,
-    members: Collection[str] | Unanswered,
+    members: Collection[str] | PersonUnknown,
     *,
     may_read: bool,
 ) -> None:

@@ -11,7 +11,7 @@ from bot.health.alert import (
     Alert,
     AlertKind,
     FailureStreak,
-    Reading,
+    Measurement,
     changes,
     readings,
     streak_after,
@@ -30,7 +30,7 @@ EMPTY = make_status()
 
 def read(
     status: QueueStatus, kind: AlertKind, *pauses: PauseRecord, streak: FailureStreak | None = None
-) -> Reading | None:
+) -> Measurement | None:
     """An hour after noon."""
     return readings(status, streak or FailureStreak(), pauses, AFTER_AN_HOUR).get(kind)
 
@@ -52,19 +52,19 @@ def test_the_head_is_the_first_pull_request_of_the_leading_batch() -> None:
     after_one_that_merged = since_noon(4, 2).model_copy(update={"parent_ids": ("gone",)})
     status = make_status(first, other_branch, behind, after_one_that_merged)
 
-    assert read(status, AlertKind.HEAD) == Reading(65 * 60, 2)
+    assert read(status, AlertKind.HEAD) == Measurement(65 * 60, 2)
 
 
 def test_without_batches_the_first_pull_request_is_the_head() -> None:
     waiting = [make_queued(5, queued_at=NOON), make_queued(6, queued_at=NOON - 30 * MINUTE)]
-    assert read(make_status(waiting=waiting), AlertKind.HEAD) == Reading(3600, 5)
-    assert read(EMPTY, AlertKind.HEAD) == Reading()
+    assert read(make_status(waiting=waiting), AlertKind.HEAD) == Measurement(3600, 5)
+    assert read(EMPTY, AlertKind.HEAD) == Measurement()
 
 
 def test_a_pull_request_that_just_left_is_neither_head_nor_being_checked() -> None:
     status = make_status(since_noon(1, 30, "merged"), since_noon(2, 20, "failed"), since_noon(3))
-    assert read(status, AlertKind.HEAD) == Reading(3600, 3)
-    assert read(status, AlertKind.BATCH) == Reading(65 * 60, 3, "B3")
+    assert read(status, AlertKind.HEAD) == Measurement(3600, 3)
+    assert read(status, AlertKind.BATCH) == Measurement(65 * 60, 3, "B3")
 
 
 @pytest.mark.parametrize("code", ["frozen", "waiting_schedule"])
@@ -76,25 +76,25 @@ def test_a_head_held_back_on_purpose_raises_no_alert(code: str) -> None:
 
 def test_a_batch_counts_while_its_checks_run_and_its_bisection_counts_in_its_place() -> None:
     waiting = since_noon(1, code="waiting_for_merge")
-    assert read(make_status(waiting), AlertKind.BATCH) == Reading()
+    assert read(make_status(waiting), AlertKind.BATCH) == Measurement()
     piece = since_noon(2).model_copy(update={"started_at": NOON + 50 * MINUTE})
     split = since_noon(3, code="bisecting").model_copy(update={"sub_batches": (piece,)})
-    assert read(make_status(split), AlertKind.BATCH) == Reading(600, 2, "B3")
+    assert read(make_status(split), AlertKind.BATCH) == Measurement(600, 2, "B3")
     preparing = since_noon(4, code="preparing").model_copy(update={"started_at": None})
-    assert read(make_status(preparing), AlertKind.BATCH) == Reading()
+    assert read(make_status(preparing), AlertKind.BATCH) == Measurement()
 
 
 def test_no_waiting_time_includes_pauses() -> None:
     status = make_status(since_noon(1))
     twice = (paused(-30, 10), paused(20, 25), paused(24, 30))
-    assert read(status, AlertKind.HEAD, *twice) == Reading(40 * 60, 1)
-    assert read(status, AlertKind.HEAD, paused(45, None)) == Reading(45 * 60, 1)
-    assert read(status, AlertKind.HEAD, paused(-30, 90)) == Reading(0, 1)
+    assert read(status, AlertKind.HEAD, *twice) == Measurement(40 * 60, 1)
+    assert read(status, AlertKind.HEAD, paused(45, None)) == Measurement(45 * 60, 1)
+    assert read(status, AlertKind.HEAD, paused(-30, 90)) == Measurement(0, 1)
 
 
 def test_the_depth_counts_each_queued_pull_request_once() -> None:
     status = make_status(since_noon(1), since_noon(2), waiting=[make_queued(3)])
-    assert read(status, AlertKind.DEPTH) == Reading(3)
+    assert read(status, AlertKind.DEPTH) == Measurement(3)
 
 
 def left(
@@ -131,7 +131,7 @@ def test_pull_requests_that_checks_failed_are_counted_once_until_the_queue_merge
 
     assert streak == FailureStreak(failed)
     last = failed[-1] if failed else None
-    assert read(EMPTY, AlertKind.FAILURES, streak=streak) == Reading(len(failed), last)
+    assert read(EMPTY, AlertKind.FAILURES, streak=streak) == Measurement(len(failed), last)
 
 
 LIMITS = {AlertKind.HEAD: 100, AlertKind.FAILURES: 4}
@@ -140,7 +140,7 @@ LIMITS = {AlertKind.HEAD: 100, AlertKind.FAILURES: 4}
 def observe(
     head: int, failures: int = 0, *, active: tuple[Alert, ...] = (), is_paused: bool = False
 ) -> Sequence[Alert]:
-    read = {AlertKind.HEAD: Reading(head, 41), AlertKind.FAILURES: Reading(failures, 42)}
+    read = {AlertKind.HEAD: Measurement(head, 41), AlertKind.FAILURES: Measurement(failures, 42)}
     return changes(read, active, LIMITS, SITE, NOON, is_paused=is_paused)
 
 
@@ -162,7 +162,7 @@ def test_an_alert_lasts_until_three_quarters_of_the_threshold() -> None:
 
 
 def test_disabled_alerts_end_silently_and_unreadable_queues_raise_none() -> None:
-    change = changes({AlertKind.HEAD: Reading(500)}, (ACTIVE,), {}, SITE, NOON)
+    change = changes({AlertKind.HEAD: Measurement(500)}, (ACTIVE,), {}, SITE, NOON)
     assert change == [replace(ACTIVE, ended_at=NOON)]
     assert not changes({}, (ACTIVE,), LIMITS, SITE, NOON)
     assert not changes({}, (), LIMITS, SITE, NOON)
@@ -179,7 +179,7 @@ def test_two_alerts_of_one_kind_have_a_recovery_between_them(
     for minute, (value, is_paused) in enumerate(steps):
         now = NOON + timedelta(minutes=minute)
         change = changes(
-            {kind: Reading(value)}, active, {kind: threshold}, SITE, now, is_paused=is_paused
+            {kind: Measurement(value)}, active, {kind: threshold}, SITE, now, is_paused=is_paused
         )
         assert not (is_paused and change)
         assert len(change) <= 1
@@ -196,7 +196,7 @@ def test_flapping_around_a_threshold_is_reported_once(threshold: int, percents: 
     reported = 0
     for percent in percents:
         value = threshold + -(-threshold * percent // 100)
-        read = {AlertKind.DEPTH: Reading(value)}
+        read = {AlertKind.DEPTH: Measurement(value)}
         change = changes(read, active, {AlertKind.DEPTH: threshold}, SITE, NOON)
         reported += len(change)
         active = (*active, *change)

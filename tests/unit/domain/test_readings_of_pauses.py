@@ -9,14 +9,14 @@ import pytest
 
 from bot.kernel.actor import Actor
 from bot.pauses.known import (
-    ActState,
-    EventKind,
+    ActCertainty,
     Known,
     KnownEnd,
     KnownPause,
     LineTimer,
     PauseAct,
     PauseEvent,
+    PauseEventKind,
     Reading,
     Shown,
     StatusSays,
@@ -275,7 +275,7 @@ ANSWERED_EARLIER = replace(ANSWERED, answered=Shown("CI", at(1)))
         ((ANSWERED_EARLIER,), None),
         ((pausing(1, ALICE, reason="CI is down"),), None),
         ((pausing(1, ALICE, reason="C"),), None),
-        ((replace(pausing(1, ALICE), state=ActState.NOT_DONE),), None),
+        ((replace(pausing(1, ALICE), state=ActCertainty.NOT_DONE),), None),
         ((done(pausing(1, ALICE)),), None),
         ((), None),
     ],
@@ -300,10 +300,10 @@ def test_a_line_is_of_the_act_that_it_proves(acts: tuple[PauseAct, ...], by: Act
     states = {act.act_id: act.state for act in acts}
     for act in found.acts:
         is_theirs = by is not None and act.actor == by
-        assert act.state is (ActState.DONE if is_theirs else states[act.act_id])
+        assert act.state is (ActCertainty.DONE if is_theirs else states[act.act_id])
 
 
-OURS = event(EventKind.CREATED, 2, "CI", ALICE, is_ours=True)
+OURS = event(PauseEventKind.CREATED, 2, "CI", ALICE, is_ours=True)
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,7 @@ def test_the_log_names_who_set_a_line(act: PauseAct, waiting: PauseEvent, by: Ac
     found = made(act, waiting=(waiting,))
 
     assert authors(found) == [[by]]
-    assert found.act(1).state is (ActState.DONE if by == ALICE else ActState.OPEN)
+    assert found.act(1).state is (ActCertainty.DONE if by == ALICE else ActCertainty.OPEN)
     is_told = waiting.by == by
     assert found.waiting == (() if is_told else (waiting,))
     assert found.pauses[0].last_line.is_named is is_told
@@ -359,7 +359,7 @@ TOLD_ACT = replace(done(pausing(1, ALICE)), sets_end=True)
         (TOLD_ACT, replace(OURS, reason="flaky"), False),
         (TOLD_ACT, replace(OURS, by=BOB), False),
         (replace(TOLD_ACT, reason="flaky"), OURS, False),
-        (replace(TOLD_ACT, state=ActState.NOT_DONE), OURS, False),
+        (replace(TOLD_ACT, state=ActCertainty.NOT_DONE), OURS, False),
         (replace(TOLD_ACT, answered=Shown("CI", at(1))), OURS, False),
     ],
     ids=[

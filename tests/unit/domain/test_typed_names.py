@@ -3,7 +3,7 @@
 import pytest
 
 from bot.desk.phrases import about_messages
-from bot.desk.readers import Request
+from bot.desk.readers import TypedCommand
 from bot.desk.situation import Situation
 from bot.desk.table import parse_command
 from bot.kernel.errors import CommandSyntaxError, RepositoryNotAllowed, TargetNotClear, UnknownGroup
@@ -22,12 +22,12 @@ EVERYTHING = Group(ALL, KNOWN.names)
 CALLED = ("/mq", "merge-queue")
 
 
-def read(typed: str, *, is_settled: bool = False) -> Request:
+def read(typed: str, *, is_settled: bool = False) -> TypedCommand:
     _, request = parse_command(typed, Situation(GROUPS, CALLED, is_settled=is_settled))
     return request
 
 
-def reason_of(request: Request) -> str:
+def reason_of(request: TypedCommand) -> str:
     asked = request.options.get("asked")
     return str(asked.reason if asked is not None else request.options["reason"])
 

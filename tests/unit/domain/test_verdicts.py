@@ -16,7 +16,7 @@ from bot.log.classification import EventKind
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import DEQUEUE_CODES, CodeClass
 from bot.merge_queue.queue import FAILED
-from bot.verdicts.texts.verdict import Said, said
+from bot.verdicts.texts.verdict import VerdictParts, said
 from bot.verdicts.verdict import STORM_SIZE, Cause, Facts, Hold, Verdict, judge
 from tests.support.clock import NOON
 from tests.support.make import make_event_record, make_pull_request_record
@@ -604,7 +604,7 @@ def _own(members: Sequence[int], reason: str, retries: int) -> EventRecord:
     return earlier(CHECKS_END, members=list(members), retry_attempt=retries, aborted=True)
 
 
-def parts(found: Said) -> str:
+def parts(found: VerdictParts) -> str:
     return "\n".join(
         [found.cause, found.run, *found.evidence, *found.checks, found.aside, found.next_step]
     )

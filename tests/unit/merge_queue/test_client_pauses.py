@@ -15,8 +15,8 @@ from bot.merge_queue.errors import (
     StaleReading,
     StateConflict,
 )
-from bot.merge_queue.finding import BELIEVED_SECONDS
-from bot.merge_queue.port import Unclear
+from bot.merge_queue.offered import BELIEVED_SECONDS
+from bot.merge_queue.port import UnclearChange
 from bot.merge_queue.queue import Pause
 from tests.support.clock import FakeClock
 from tests.support.metrics import counted
@@ -51,7 +51,7 @@ async def test_a_pause_without_an_answer_is_unclear_and_the_pause_is_read(
     async with scripted(lost, answer(PAUSE)) as (service, client):
         paused = await client.pause(SITE, "deploying", on_answer=answers.append)
 
-    assert isinstance(paused, Unclear), case
+    assert isinstance(paused, UnclearChange), case
     assert paused.pause is not None
     assert paused.pause.reason == "deploying"
     assert len(answers) == 1
@@ -67,7 +67,7 @@ async def test_the_client_does_not_judge_what_it_reads_after_a_lost_answer(
     async with scripted(drop, read) as (service, client):
         paused = await client.pause(SITE, "deploying")
 
-    assert isinstance(paused, Unclear)
+    assert isinstance(paused, UnclearChange)
     assert isinstance(paused.lost, MergeQueueUnavailable)
     assert paused.lost.arrived
     assert (paused.pause.reason if paused.pause is not None else None) == reason
@@ -106,7 +106,7 @@ async def test_a_resume_without_an_answer_is_unclear_and_the_pause_is_read(look:
     async with scripted(drop, seen) as (service, client):
         resumed = await client.resume(SITE)
 
-    assert isinstance(resumed, Unclear)
+    assert isinstance(resumed, UnclearChange)
     assert resumed.pause is None
     assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET"]
 
@@ -126,7 +126,7 @@ async def test_a_resume_without_an_answer_tells_of_the_pause_that_is_still_in_fo
     async with scripted(drop, answer(PAUSE)) as (service, client):
         resumed = await client.resume(SITE)
 
-    assert isinstance(resumed, Unclear)
+    assert isinstance(resumed, UnclearChange)
     assert resumed.pause is not None
     assert [arrival.method for arrival in service.arrivals] == ["DELETE", "GET"]
 

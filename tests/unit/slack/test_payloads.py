@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.slack.payloads import Carried, Interaction, Said, SlashCommand
+from bot.slack.payloads import Carried, Interaction, SaidToBot, SlashCommand
 
 COMMAND = {
     "command": "/mq",
@@ -78,7 +78,7 @@ def test_a_space_that_nobody_typed_marks_no_name() -> None:
     ],
 )
 def test_the_mention_of_the_bot_may_stand_at_either_end(text: str, typed: str) -> None:
-    said = Said(type="app_mention", channel="C0MERGEQ", ts="1.2", text=text)
+    said = SaidToBot(type="app_mention", channel="C0MERGEQ", ts="1.2", text=text)
     assert said.typed_to("U0BOT") == typed
 
 

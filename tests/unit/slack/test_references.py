@@ -10,7 +10,7 @@ from typing_extensions import override
 from bot.acts.asked import Asked
 from bot.kernel.typed import BLANK
 from bot.slack.payloads import without_links
-from bot.slack.person import Guest, Person, Unanswered
+from bot.slack.person import Guest, Person, PersonUnknown
 from bot.slack.ports import PeopleDirectory
 from bot.slack.references import Names, as_written
 from bot.slack.web_api.channels import SlackChannels
@@ -35,13 +35,13 @@ CHANNELS = {"C0GENERAL": "general", "C0INCIDENT": "", "C041": "41"}
 
 class People(PeopleDirectory):
     @override
-    async def person(self, user_id: str) -> Person | Unanswered | None:
+    async def person(self, user_id: str) -> Person | PersonUnknown | None:
         if user_id == "U0SLOW":
-            return Unanswered("TimeoutError")
+            return PersonUnknown("TimeoutError")
         return named(PEOPLE[user_id]) if user_id in PEOPLE else None
 
     @override
-    async def members(self, group_id: str) -> Collection[str] | Unanswered:
+    async def members(self, group_id: str) -> Collection[str] | PersonUnknown:
         return ()
 
     @override

@@ -359,7 +359,6 @@ CREATE TABLE queue_entries (
     CONSTRAINT pk_queue_entries PRIMARY KEY (repository, "key")
 );
 CREATE INDEX ix_queue_entries_last_at ON queue_entries (last_at);
-CREATE INDEX ix_queue_entries_repository_last_at ON queue_entries (repository, last_at) WHERE ended_at IS NULL;
 CREATE INDEX ix_queue_entries_repository_pull_request_last_at ON queue_entries (repository, pull_request, last_at);
 CREATE TABLE repositories (
     repository TEXT NOT NULL,

@@ -17,7 +17,7 @@ from bot.kernel.durations import Until
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.errors import MergeQueueUnavailable, StateConflict
 from bot.merge_queue.freezes import moment
-from bot.merge_queue.port import OnAnswer, Unclear, ignore
+from bot.merge_queue.port import OnAnswer, UnclearChange, ignore
 from bot.merge_queue.queue import Pause
 from bot.pauses.group_work import GROUP_ACTS_AT_ONCE
 from bot.pauses.outcomes import PauseChange
@@ -49,7 +49,7 @@ async def test_a_pause_logged_before_its_response_is_restored(
 
     async def shown_by_the_log(
         repository: RepositoryName, reason: str, *, on_answer: OnAnswer = ignore
-    ) -> Pause | Unclear:
+    ) -> Pause | UnclearChange:
         paused = await pause(repository, reason, on_answer=on_answer)
         assert isinstance(paused, Pause)
         reported_at = paused.paused_at + timedelta(seconds=2)

@@ -11,7 +11,7 @@ from bot.kernel.actor import Actor
 from bot.kernel.configured import Policy
 from bot.pauses.by_rule import PauseRules
 from bot.pauses.outcomes import PauseChange
-from bot.slack.person import Guest, Person, Unanswered
+from bot.slack.person import Guest, Person, PersonUnknown
 from tests.support.acting import Acting
 from tests.support.directories import make_person
 from tests.support.make import ALICE, BOB, SITE
@@ -46,7 +46,7 @@ async def test_a_machines_repeated_wish_is_asked_once_and_confirms_nothing() -> 
     assert isinstance(await bot.resume(CAROL), PauseChange)
 
 
-LOST: list[tuple[str, Person | Unanswered | None]] = [
+LOST: list[tuple[str, Person | PersonUnknown | None]] = [
     ("deactivated", replace(make_person(BOB.user_id), is_deactivated=True)),
     ("a guest", make_person(BOB.user_id, guest=Guest.YES)),
     ("of another organisation", replace(make_person(BOB.user_id), team_ids=frozenset({"T9"}))),
@@ -54,13 +54,13 @@ LOST: list[tuple[str, Person | Unanswered | None]] = [
     ("unknown", None),
     ("a bot", replace(make_person(BOB.user_id), is_bot=True)),
     ("perhaps a guest", replace(make_person(BOB.user_id), guest=Guest.UNKNOWN)),
-    ("not to be asked about", Unanswered("ratelimited")),
+    ("not to be asked about", PersonUnknown("ratelimited")),
 ]
 
 
 @pytest.mark.parametrize("now", [person for _, person in LOST], ids=[name for name, _ in LOST])
 async def test_the_first_person_needs_the_right_when_the_second_one_confirms(
-    now: Person | Unanswered | None,
+    now: Person | PersonUnknown | None,
 ) -> None:
     bot = await paused()
     await waits(bot, BOB)
@@ -80,7 +80,7 @@ async def test_a_first_person_who_left_the_user_group_counts_no_more() -> None:
     await waits(bot, BOB)
     bot.people.groups[RELEASERS] = {ALICE.user_id}
     await waits(bot, CAROL)
-    bot.people.groups[RELEASERS] = Unanswered("ratelimited")
+    bot.people.groups[RELEASERS] = PersonUnknown("ratelimited")
     await waits(bot, CAROL)
     assert SITE in bot.merge_queue.pauses
 

@@ -13,7 +13,7 @@ from bot.boards.board import Board
 from bot.boards.keeping import add_board
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Subscription
-from bot.doctor.diagnosis import Verdict
+from bot.doctor.diagnosis import QueueVerdict
 from bot.feed.poll_repositories import POLLING_LEASE
 from bot.feed.polling import UNWATCHED_INTERVALS
 from bot.health.alert import AlertKind
@@ -106,7 +106,7 @@ class Watch:
                 kinds.append(kind)
         return kinds
 
-    def shown(self) -> Verdict | None:
+    def shown(self) -> QueueVerdict | None:
         """The cause that the only active alert shows."""
         with begin(self.store) as transaction:
             (alert,) = Alerts(transaction).active(SITE)
@@ -259,23 +259,23 @@ async def test_an_alert_follows_the_cause_and_its_thread_names_each_cause_once()
     watch.merge_queue.statuses[SITE] = held(since)
     await watch.read_again(3700)
     assert watch.reported() == ["alert"]
-    assert watch.shown() == Verdict.HELD
+    assert watch.shown() == QueueVerdict.HELD
 
     watch.merge_queue.statuses[SITE] = starved(since)
     await watch.read_again(130)
-    assert watch.shown() == Verdict.HELD
+    assert watch.shown() == QueueVerdict.HELD
     await watch.read_again(130)
-    assert watch.shown() == Verdict.START_LATE
+    assert watch.shown() == QueueVerdict.START_LATE
     assert watch.reported() == ["alert", "alert_cause"]
 
     for status in (held, starved, held, starved):
         watch.merge_queue.statuses[SITE] = status(since)
         await watch.read_again(130)
-    assert watch.shown() == Verdict.START_LATE
+    assert watch.shown() == QueueVerdict.START_LATE
     watch.merge_queue.statuses[SITE] = held(since)
     for _ in range(3):
         await watch.read_again(130)
-    assert watch.shown() == Verdict.HELD
+    assert watch.shown() == QueueVerdict.HELD
     assert watch.reported() == ["alert", "alert_cause"]
 
 
@@ -290,7 +290,7 @@ async def test_another_process_follows_the_cause_that_an_alert_shows() -> None:
     watch.start_over()
     for _ in range(3):
         await watch.read_again(130)
-    assert watch.shown() == Verdict.HELD
+    assert watch.shown() == QueueVerdict.HELD
     assert watch.reported() == ["alert"]
 
 

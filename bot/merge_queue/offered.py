@@ -14,7 +14,7 @@ BELIEVED_SECONDS = (
 
 
 @dataclass(slots=True)
-class Finding(Generic[T]):
+class Offered(Generic[T]):
     """What the service was found to offer, for all clients of it, and whether to ask again."""
 
     clock: Clock
