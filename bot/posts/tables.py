@@ -99,4 +99,10 @@ WAITS = live_messages.c.wanted > live_messages.c.shown
 
 TO_EDIT = live_messages.c.message_ts.is_not(None) & ~live_messages.c.is_lost & WAITS
 partial_index(live_messages.c.priority, live_messages.c.due_at, where=TO_EDIT)
+partial_index(
+    live_messages.c.kind,
+    live_messages.c.repository,
+    live_messages.c.key,
+    where=~live_messages.c.closed,
+)
 partial_index(live_messages.c.message_ts, where=live_messages.c.message_ts.is_not(None))

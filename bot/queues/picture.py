@@ -160,8 +160,8 @@ def picture(snapshot: Snapshot) -> Picture:
             known.is_overdue,
         )
     behind = waiting[NEXT_UP : NEXT_UP + NAMED_WAITING]
-    leads = [batch.status.code for batch in status.leads]
-    advancing = [code for code in leads if code in ADVANCING]
+    leads = [_state(batch) for batch in status.leads]
+    advancing = [state for state in leads if state in ADVANCING]
     return Picture(
         pause=paused,
         batches=tuple(
@@ -185,6 +185,13 @@ def picture(snapshot: Snapshot) -> Picture:
         first_queued_at=queued[0].queued_at if queued else None,
         is_one_line=status.mode not in SEVERAL_LINES,
     )
+
+
+def _state(batch: Batch) -> str:
+    """Its code, unless its checks run though it won't merge."""
+    members = batch.members
+    is_frozen = bool(members) and all(member.is_frozen for member in members)
+    return FROZEN_IN_CHECKS if is_frozen and batch.status.code in ADVANCING else batch.status.code
 
 
 def _batch(place: int, batch: Batch, queue: QueueStatus) -> ShownBatch:

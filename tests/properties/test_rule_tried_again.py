@@ -1,10 +1,10 @@
 """A pause that a rule decided on is tried until it works, and its channels read that it doesn't."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from bot.acts import locks
 from bot.kernel.configured import Policy
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
 from bot.merge_queue.errors import CredentialRefused, MergeQueueUnavailable
@@ -81,11 +81,9 @@ async def test_while_it_does_not_work_channels_read_so_and_it_asks_ever_more_slo
     assert len(warnings(desk)) == 1
 
 
-async def test_channels_read_so_though_somebody_acts_on_the_queue_at_the_second_try(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(locks, "LEASE_PATIENCE", timedelta())
+async def test_channels_read_so_though_somebody_acts_on_the_queue_at_the_second_try() -> None:
     desk = await failing()
+    desk.acts.locks = replace(desk.acts.locks, patience=timedelta())
     desk.world.service.fail_next(MergeQueueUnavailable("down", status=500), method="pause")
     while not tries(desk):
         await desk.turns(1)

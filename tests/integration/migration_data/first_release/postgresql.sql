@@ -264,6 +264,7 @@ CREATE TABLE live_messages (
 );
 COMMENT ON TABLE live_messages IS 'One message that is edited as what it shows changes: a pause, a thread, a board.';
 CREATE INDEX ix_live_messages_changed_at ON live_messages (changed_at);
+CREATE INDEX ix_live_messages_kind_repository_key ON live_messages (kind, repository, key) WHERE NOT closed;
 CREATE INDEX ix_live_messages_message_ts ON live_messages (message_ts) WHERE message_ts IS NOT NULL;
 CREATE INDEX ix_live_messages_priority_due_at ON live_messages (priority, due_at) WHERE message_ts IS NOT NULL AND NOT is_lost AND wanted > shown;
 CREATE TABLE muted_pull_requests (

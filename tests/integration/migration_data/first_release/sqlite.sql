@@ -238,6 +238,7 @@ CREATE TABLE live_messages (
     CONSTRAINT uq_live_messages_subject UNIQUE (kind, repository, "key", channel_id)
 );
 CREATE INDEX ix_live_messages_changed_at ON live_messages (changed_at);
+CREATE INDEX ix_live_messages_kind_repository_key ON live_messages (kind, repository, "key") WHERE closed = 0;
 CREATE INDEX ix_live_messages_message_ts ON live_messages (message_ts) WHERE message_ts IS NOT NULL;
 CREATE INDEX ix_live_messages_priority_due_at ON live_messages (priority, due_at) WHERE message_ts IS NOT NULL AND is_lost = 0 AND wanted > shown;
 CREATE TABLE muted_pull_requests (
