@@ -21,10 +21,13 @@ MERGES_COUNTED = 1000
 def merged_since(transaction: Transaction, pauses: Sequence[PauseRecord]) -> MergedSince:
     """What merged since these pauses ended, by the stored log."""
     count = 0
+    waited = 0
     times: list[datetime] = []
     for pause in pauses:
+        waiting = pause.queue.waiting
+        waited += waiting
         end = pause.end
-        if end is None or not pause.queue.waiting:
+        if end is None or not waiting:
             continue
         until = end.at + MERGES_COUNTED_FOR
         since = end.seen_at or end.at
@@ -32,7 +35,6 @@ def merged_since(transaction: Transaction, pauses: Sequence[PauseRecord]) -> Mer
         merges = [event for event in log if event.pull_request in pause.queue.waited]
         count += len({event.pull_request for event in merges})
         times += [event.received_at for event in merges]
-    waited = sum(pause.queue.waiting for pause in pauses)
     return MergedSince(count, waited, max(times, default=None))
 
 

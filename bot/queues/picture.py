@@ -178,7 +178,7 @@ def picture(snapshot: Snapshot) -> Picture:
         is_spared=bool(snapshot.freezes) and not snapshot.is_frozen,
         next_freeze=snapshot.next_freeze,
         unreadable=status.unreadable,
-        failing=sum(batch.status.code == BatchStatusCode.FAILED for batch in batches),
+        failing=[batch.status.code for batch in batches].count(BatchStatusCode.FAILED),
         bisecting=len(status.bisecting),
         live=len(status.live),
         lead=next(iter(advancing or leads), "")[:WORDS_KEPT],

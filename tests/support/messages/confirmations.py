@@ -15,15 +15,25 @@ from bot.acts.record import (
     SettingChange,
 )
 from bot.acts.request_state import RequestState
+from bot.blocks.message import Message
+from bot.desk.explain import sentence_of
 from bot.groups import confirmations as group_confirmations
 from bot.kernel.actor import Actor
 from bot.kernel.durations import For
+from bot.kernel.repository import RepositoryName
+from bot.merge_queue.errors import MergeQueueUnavailable
 from tests.support.clock import NOON
 from tests.support.make import ALICE, API, BOB, make_act
 from tests.support.messages.rendering import Cases, cases_of
 
 request = cases_of(group_confirmations.request)
-left_out = cases_of(group_confirmations.left_out)
+
+
+def _left_out(unread: Sequence[RepositoryName], error: MergeQueueUnavailable) -> Message:
+    return group_confirmations.left_out(unread, sentence_of(error, "mqbot"))
+
+
+left_out = cases_of(_left_out)
 
 MANY = ("U0ALICE", "U0CAROL", "S0RELEASERS")
 
@@ -99,7 +109,7 @@ CASES: Cases = {
     "proposal-for-a-group-partly-expired": request(
         ConfirmationRequest(GROUP_PROPOSED, SITE_DONE).expired()
     ),
-    "proposal-leaves-out": left_out([API], "The merge queue service isn't responding."),
+    "proposal-leaves-out": left_out([API], MergeQueueUnavailable("down")),
     "proposal-approved-by-the-first-of-two": request(
         ConfirmationRequest([RESUME_PROPOSED], [RequestOutcome(RequestState.OPEN, first=ALICE)])
     ),
