@@ -70,7 +70,7 @@ AT_MOST = {
     "AuditPage.records": EVENTS_PER_PAGE,
     "BranchPage.branches": EVENTS_PER_PAGE,
     "HomeState.queues": EVENTS_PER_PAGE,
-    "Beginning.entries": SUBSCRIPTIONS_SHOWN,
+    "FirstEntries.entries": SUBSCRIPTIONS_SHOWN,
     "CalendarPage.entries": CALENDAR_PER_PAGE,
     "SubscriptionsState.listed": SUBSCRIPTIONS_PER_PAGE,
     "OccurrenceKey.window": ENTRY_NAME_LIMIT,
