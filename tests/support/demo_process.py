@@ -17,6 +17,7 @@ import httpx
 START_SECONDS = 90.0
 STOP_SECONDS = 10.0
 ANSWER_SECONDS = 30.0
+TIMES_TYPED = 3
 POSTS_SECONDS = 60.0
 """The time in which the demo's channel must show posts, counted from its address being printed.
 
@@ -45,12 +46,17 @@ class Slack:
         return found
 
     def type_command(self, text: str, channel: str = "C0MERGEQ", user: str = "U0ALICE") -> None:
-        httpx.post(
-            f"{self.page_url}control/commands",
-            json={"user": user, "channel": channel, "text": text},
-            trust_env=False,
-            timeout=ANSWER_SECONDS,
-        ).raise_for_status()
+        """Type it; again, as a person does, if Slack says that the app took more than 3 seconds."""
+        for _ in range(TIMES_TYPED):
+            answer = httpx.post(
+                f"{self.page_url}control/commands",
+                json={"user": user, "channel": channel, "text": text},
+                trust_env=False,
+                timeout=ANSWER_SECONDS,
+            )
+            if "operation_timeout" not in answer.text:
+                break
+        assert answer.is_success, answer.text
 
     def wait_for_messages(self, *said: str, seconds: float = POSTS_SECONDS) -> None:
         """Until each of `said` occurs in the text or the blocks of some message."""
