@@ -513,7 +513,7 @@ def read_secret_file(named: str, *, may_be_pipe: bool = True) -> str:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether it is a pipe or a device, which may block whoever reads it."""
+    """Whether it is a pipe or a device: to read one may never end."""
     # Reading a file that this user may not look at says so.
     with suppress(OSError):
         return path.exists() and not (path.is_file() or path.is_dir())
