@@ -22,10 +22,10 @@ _before: dict[signal.Signals, object] = {}
 
 def take_signals() -> None:
     """Ignore what only a running bot understands, and end cleanly when asked to stop."""
-    for number in IGNORED:
-        _before[number] = signal.signal(number, signal.SIG_IGN)
     for number in STOPPING:
         _before[number] = signal.signal(number, _stop)
+    for number in IGNORED:
+        _before[number] = signal.signal(number, signal.SIG_IGN)
 
 
 def give_signals_back() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.runtime.signals import IGNORED
 from tests.integration.test_run_command import StartProcess, start_process
 from tests.support.bot_process import MqbotProcess
 from tests.support.waiting import until
@@ -24,14 +25,14 @@ EVERY_SECONDS = 0.01
 
 
 def begun(pid: int) -> bool:
-    """Whether the program's first lines have run: it does something of its own with SIGUSR1.
+    """Whether the program's first lines have run: it ignores the last signal that they take.
 
     The kernel's masks of what is ignored and caught: https://man7.org/linux/man-pages/man5/proc_pid_status.5.html
     """
     status = Path(f"/proc/{pid}/status").read_text("utf-8")
     masks = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
-    bit = 1 << (signal.SIGUSR1 - 1)
-    return bool((int(masks["SigIgn"], 16) | int(masks["SigCgt"], 16)) & bit)
+    bit = 1 << (IGNORED[-1] - 1)
+    return bool(int(masks["SigIgn"], 16) & bit)
 
 
 async def started(folder: Path, environ: dict[str, str]) -> MqbotProcess:
