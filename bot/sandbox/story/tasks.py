@@ -27,7 +27,8 @@ TASKS = (
     Task(
         SEE,
         "See the queue",
-        "Ask what is queued, what is being tested and how long it takes.",
+        "Ask what is queued, what is being tested and how long it takes. Checks run faster here "
+        "than they did this morning, so times by the queue's past are too long at first.",
         "/mq status",
     ),
     Task(
