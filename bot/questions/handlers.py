@@ -17,9 +17,13 @@ from bot.desk.registry import Call, handles
 from bot.kernel.groups import ALL, Group, Target
 from bot.kernel.repository import RepositoryName
 from bot.questions import actions as question_actions, reading_audit
-from bot.questions.counting import PAGES_OF_EACH, check_statistics, statistics as count_statistics
 from bot.questions.explaining import explain
 from bot.questions.reading_log import newest_page, page_at
+from bot.questions.reading_statistics import (
+    PAGES_OF_EACH,
+    read_check_statistics,
+    read_statistics,
+)
 from bot.questions.rules_and_branches import active_branches, branch_names, queue_rules
 from bot.questions.snapshots import LogPlace
 from bot.questions.texts import (
@@ -57,7 +61,7 @@ async def show_statistics(
 ) -> None:
     zone = await call.bot.use.check_permission.zone(call.actor)
     count = partial(
-        count_statistics, since=since, branch=branch, zone=zone, sources=call.bot.sources
+        read_statistics, since=since, branch=branch, zone=zone, sources=call.bot.sources
     )
     if isinstance(target, Group):
         few = partial(count, most_pages=PAGES_OF_EACH)
@@ -71,7 +75,7 @@ async def show_statistics(
 async def show_check_statistics(
     call: Call, target: Target, *, since: timedelta, first: int = 0
 ) -> None:
-    count = partial(check_statistics, since=since, sources=call.bot.sources)
+    count = partial(read_check_statistics, since=since, sources=call.bot.sources)
     if isinstance(target, Group):
         few = partial(count, most_pages=PAGES_OF_EACH)
         found = await group_answers(target, first, question_statistics.GROUP_PAGE, few)

@@ -9,9 +9,9 @@ from bot.channels.subscription import Topic
 from bot.posts.claim import Claim
 from bot.posts.delivery import Delivery, SubjectKind
 from bot.posts.rendering import RenderPost
-from bot.questions.statistics import weekly_at, zone_of
+from bot.questions.posting_weekly import weekly_at, zone_of
+from bot.questions.reading_statistics import read_week
 from bot.questions.texts import weekly as weekly_texts
-from bot.questions.weekly import weekly_statistics
 from bot.store.transaction import Transaction
 
 
@@ -29,7 +29,7 @@ def _weekly(transaction: Transaction, delivery: Delivery, claim: Claim) -> Messa
     if subscription is None:
         return None
     end = min(weekly_at(day, zone_of(subscription)), claim.at)
-    found = weekly_statistics(transaction, name, end)
+    found = read_week(transaction, name, end)
     return None if found.is_none else weekly_texts.weekly(found)
 
 

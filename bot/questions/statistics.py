@@ -1,24 +1,19 @@
-"""Statistics of a queue: what merged or failed, how long it took, and what threw others out."""
+"""What merged or failed in a queue, by day, and how long it took."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from statistics import median, quantiles
 from zoneinfo import ZoneInfo
 
-from bot.channels.subscription import DIGEST_AT, Subscription
-from bot.freezes.freeze import Freeze
-from bot.kernel.cron import UTC_ZONE
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind, kinds
-from bot.log.preceding import is_uninformative, with_preceding_events
+from bot.log.preceding import is_uninformative
 from bot.log.queue_entries import by_pull_request, entered_at
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import MERGED
-from bot.pauses.pause import PauseRecord
 
-LEFT = frozenset({EventKind.FAILURE, EventKind.DEQUEUE})
 DAY = timedelta(days=1)
 DAYS_SHOWN = 14
 """Show up to this many days one by one, more of them by week."""
@@ -176,112 +171,3 @@ def time_in_queue(lengths: Sequence[timedelta]) -> TimeInQueue | None:
         return None
     ninetieth = quantiles(seconds, n=10, method="inclusive")[8] if len(seconds) > 1 else seconds[0]
     return TimeInQueue(timedelta(seconds=median(seconds)), timedelta(seconds=ninetieth))
-
-
-@dataclass(frozen=True, slots=True)
-class Removals:
-    """The removals of a period."""
-
-    count: int
-    checks: Mapping[str, int]  #: how many pull requests each failed check threw out
-    #: how many left for each code of the service; None without one
-    reasons: Mapping[str | None, int]
-    paused: timedelta  #: for how long the queue was paused
-    frozen: timedelta  #: for how long the queue, or a part of it, was frozen
-
-    @property
-    def is_none(self) -> bool:
-        return not (self.count or self.paused or self.frozen)
-
-
-@dataclass(frozen=True, slots=True)
-class CheckStatistics:
-    """A period, and the one of the same length before it."""
-
-    repository: RepositoryName
-    asked: timedelta
-    start: datetime  #: later than `end` less `asked` if less is known
-    end: datetime
-    now: Removals
-    before: Removals | None  #: None if it is not known in full
-
-    @property
-    def is_none(self) -> bool:
-        return self.now.is_none and (self.before is None or self.before.is_none)
-
-
-def compare(  # noqa: PLR0913  # two are keywords
-    repository: RepositoryName,
-    records: Iterable[EventRecord],
-    pauses: Iterable[PauseRecord],
-    freezes: Iterable[Freeze],
-    *,
-    asked: timedelta,
-    end: datetime,
-    known_since: datetime,
-) -> CheckStatistics:
-    """Count the removals among `records`, which are whole from `known_since` to `end`."""
-    removals: list[EventRecord] = []
-    for events in by_pull_request(records):
-        kind_of = kinds(events)
-        left = (event for event in events if kind_of[event.event_id] in LEFT)
-        removals += (with_preceding_events(event, events) for event in left)
-    paused = [(pause.since, pause.ended_at) for pause in pauses]
-    frozen = [
-        (freeze.begins_at, freeze.over_at or freeze.ends_at)
-        for freeze in freezes
-        if freeze.begins_at is not None
-    ]
-
-    # If the service's clock is ahead of ours, its newest events lie in our future.
-    last = end - timedelta.resolution
-
-    def of(start: datetime, until: datetime) -> Removals:
-        own = [record for record in removals if start <= min(record.received_at, last) < until]
-        return Removals(
-            len(own),
-            Counter(
-                check
-                for record in own
-                for check in {each.name for each in record.details.checks if each.name}
-            ),
-            Counter(record.details.code for record in own),
-            _covered(paused, start, until),
-            _covered(frozen, start, until),
-        )
-
-    start = max(end - asked, known_since)
-    has_before = known_since <= end - 2 * asked
-    before = of(end - 2 * asked, end - asked) if has_before else None
-    return CheckStatistics(repository, asked, start, end, of(start, end), before)
-
-
-def _covered(
-    times: Iterable[tuple[datetime, datetime | None]], start: datetime, end: datetime
-) -> timedelta:
-    """How much of the period they cover, once where they overlap; None is no end yet."""
-    covered = timedelta()
-    reached = start
-    for begun, ended in sorted(times, key=lambda period: period[0]):
-        begin = max(begun, reached)
-        until = min(ended or end, end)
-        if until > begin:
-            covered += until - begin
-            reached = until
-    return covered
-
-
-def zone_of(subscription: Subscription) -> str:
-    """The zone of its weekly post."""
-    return subscription.digest.zone if subscription.digest is not None else UTC_ZONE
-
-
-def last_monday(zone: str, now: datetime) -> date:
-    """The latest one of whose 09:00 in that zone is past."""
-    local = now.astimezone(ZoneInfo(zone))
-    monday = local.date() - timedelta(days=local.weekday())
-    return monday if weekly_at(monday, zone) <= now else monday - WEEK
-
-
-def weekly_at(monday: date, zone: str) -> datetime:
-    return datetime.combine(monday, DIGEST_AT, ZoneInfo(zone))

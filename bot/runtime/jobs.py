@@ -34,7 +34,7 @@ from bot.pauses.ending import ExpirePauses, WatchClock, due_lease
 from bot.pauses.group_work import EndCutShort
 from bot.posts.posting import PostDeliveries
 from bot.posts.refreshing import RefreshLiveMessages
-from bot.questions.weekly import PostWeekly
+from bot.questions.posting_weekly import PostWeekly
 from bot.queues.outlook import ForeseeQueue
 from bot.runtime.adapters import Ports
 from bot.runtime.intervals import Intervals

@@ -27,7 +27,8 @@ from bot.blocks.text import (
     quote,
 )
 from bot.kernel.groups import Group, GroupAnswers
-from bot.questions.statistics import DAY, CheckStatistics, QueueStatistics, Removals, Tally
+from bot.questions.check_statistics import CheckStatistics, Removals
+from bot.questions.statistics import DAY, QueueStatistics, Tally
 from bot.verdicts.texts.leaving import leaving
 
 TEN = 10

@@ -7,7 +7,7 @@ from bot.blocks import blocks
 from bot.blocks.message import Block, Message
 from bot.blocks.text import by_count, duration, escape, local_time, plural
 from bot.questions.texts.statistics import intro, removals
-from bot.questions.week import WeekComparison, WeekFigures
+from bot.questions.weekly_figures import WeekComparison, WeekFigures
 
 MINUTE = timedelta(minutes=1)
 

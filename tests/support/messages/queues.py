@@ -23,7 +23,7 @@ from bot.questions.texts import (
     weekly,
     why,
 )
-from bot.questions.week import WeekComparison, WeekFigures
+from bot.questions.weekly_figures import WeekComparison, WeekFigures
 from bot.queues.position import Explanation
 from bot.queues.texts import status as queue_status
 from bot.slack.ports import ChannelAccess

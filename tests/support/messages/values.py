@@ -19,8 +19,8 @@ from bot.merge_queue.queue import QueueRule
 from bot.merge_queue.window import Window
 from bot.pauses.by_rule import AUTO_PAUSE
 from bot.pauses.pause import PausedQueue, PauseEnd, PauseLine, PauseRecord
+from bot.questions.check_statistics import CheckStatistics, Removals
 from bot.questions.snapshots import LogPlace, LogSelection
-from bot.questions.statistics import CheckStatistics, Removals
 from bot.queues.estimate import Estimate, Outlook
 from tests.support.clock import NOON
 from tests.support.make import (

@@ -10,18 +10,16 @@ from pydantic import JsonValue
 
 from bot.merge_queue.event_records import EventDetails, EventRecord
 from bot.pauses.pause import PauseEnd, PauseLine, PauseRecord
+from bot.questions.check_statistics import CheckStatistics, compare_removals
+from bot.questions.posting_weekly import last_monday, weekly_at
 from bot.questions.statistics import (
     WEEK,
-    CheckStatistics,
     QueueStatistics,
     Span,
     TimeInQueue,
-    compare,
     count,
     lacks_details,
-    last_monday,
     span_back,
-    weekly_at,
 )
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_event, make_event_record
@@ -199,7 +197,7 @@ def compared(
     *records: EventRecord, pauses: Sequence[PauseRecord] = (), known: timedelta = 2 * WEEK
 ) -> CheckStatistics:
     since = NOON - known
-    return compare(SITE, records, pauses, (), asked=WEEK, end=NOON, known_since=since)
+    return compare_removals(SITE, records, pauses, (), asked=WEEK, end=NOON, known_since=since)
 
 
 def test_removals_are_counted_by_check_and_reason_in_both_periods() -> None:

@@ -7,9 +7,11 @@ import pytest
 
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import CHECKS_END, LEAVE, MERGED
-from bot.questions.statistics import DAY, WEEK, CheckStatistics, compare, weekly_at
+from bot.questions.check_statistics import CheckStatistics, compare_removals
+from bot.questions.posting_weekly import weekly_at
+from bot.questions.statistics import DAY, WEEK
 from bot.questions.texts.weekly import weekly
-from bot.questions.week import WeekComparison, compare_weeks, week_figures
+from bot.questions.weekly_figures import WeekComparison, compare_weeks, week_figures
 from tests.support.clock import NOON
 from tests.support.make import SITE, make_event_record
 
@@ -48,7 +50,7 @@ class Log:
     @property
     def removals(self) -> CheckStatistics:
         since = NOON - 3 * WEEK
-        return compare(SITE, self.records, (), (), asked=WEEK, end=NOON, known_since=since)
+        return compare_removals(SITE, self.records, (), (), asked=WEEK, end=NOON, known_since=since)
 
 
 @pytest.fixture
@@ -132,7 +134,9 @@ def test_a_week_without_anything_is_none(log: Log) -> None:
 
 def test_a_first_week_has_nothing_beside_it(log: Log) -> None:
     log.merge(DAY, 1, 20 * MINUTE)
-    removals = compare(SITE, log.records, (), (), asked=WEEK, end=NOON, known_since=NOON - 10 * DAY)
+    removals = compare_removals(
+        SITE, log.records, (), (), asked=WEEK, end=NOON, known_since=NOON - 10 * DAY
+    )
     week = compare_weeks(removals, log.records)
     assert week.before is None
     text = weekly(week).text

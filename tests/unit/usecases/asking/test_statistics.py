@@ -16,17 +16,18 @@ from bot.log.position import LastPoll, first_position
 from bot.log.rows import Events, Positions
 from bot.log.sources import Sources
 from bot.merge_queue.errors import MergeQueueUnavailable
-from bot.questions import weekly
-from bot.questions.counting import (
+from bot.questions import reading_statistics
+from bot.questions.posting_weekly import PostWeekly
+from bot.questions.reading_statistics import (
     COUNT_PAGES,
     LEAVE_TYPES,
     PAGES_OF_EACH,
     STATISTICS_TYPES,
-    statistics,
+    read_statistics,
+    read_week,
 )
 from bot.questions.statistics import QueueStatistics
-from bot.questions.week import WeekComparison
-from bot.questions.weekly import PostWeekly, weekly_statistics
+from bot.questions.weekly_figures import WeekComparison
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import (
     API,
@@ -75,7 +76,7 @@ class World:
         self.tell(MERGED, ago, number, branch, queued_at=queued_at)
 
     async def ask(self, back: float = 7, branch: str | None = None) -> QueueStatistics:
-        return await statistics(SITE, days(back), branch, TOKYO, self.sources)
+        return await read_statistics(SITE, days(back), branch, TOKYO, self.sources)
 
     @property
     def pages(self) -> list[Call]:
@@ -146,7 +147,7 @@ async def test_after_a_quiet_time_no_more_pages_are_read_either(
     world.service.page_size = 10
     for number, ago in enumerate(every(timedelta(minutes=30), days(22)), 1):
         world.merge(days(8) + ago, number)
-    found = await statistics(SITE, days(30), None, TOKYO, world.sources, most_pages=most_pages)
+    found = await read_statistics(SITE, days(30), None, TOKYO, world.sources, most_pages=most_pages)
     assert found.cut
     assert len(world.pages) <= most_pages
     assert found.span.start < NOON - days(7)
@@ -266,7 +267,7 @@ def of_two_weeks(*agos: float) -> WeekComparison:
     ]
     with begin(store) as transaction:
         Events(transaction).add_new(leaves)
-        return weekly_statistics(transaction, SITE, NOON)
+        return read_week(transaction, SITE, NOON)
 
 
 @pytest.mark.parametrize(
@@ -294,7 +295,7 @@ def test_of_more_than_can_be_read_only_what_is_known_in_full_is_compared(
     monkeypatch: pytest.MonkeyPatch, most: int, attempts: float, *, is_before_known: bool
 ) -> None:
     """Two runs of checks for the merge of each day: of those, the latest are read."""
-    monkeypatch.setattr(weekly, "MOST_STORED", most)
+    monkeypatch.setattr(reading_statistics, "MOST_STORED", most)
     week = of_two_runs_for_each_merge()
     assert week.now.attempts == attempts
     assert (week.before is not None) == is_before_known
@@ -302,7 +303,7 @@ def test_of_more_than_can_be_read_only_what_is_known_in_full_is_compared(
 
 
 def test_a_week_too_long_to_be_read_begins_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weekly, "MOST_STORED", 6)
+    monkeypatch.setattr(reading_statistics, "MOST_STORED", 6)
     week = of_two_runs_for_each_merge()
     assert (week.now.merged, week.now.attempts) == (3, 2)
     assert week.removals.start > NOON - days(4)
@@ -325,4 +326,4 @@ def of_two_runs_for_each_merge() -> WeekComparison:
     older = make_event_record(LEAVE, event_id=999, received_at=NOON - days(20), merged=False)
     with begin(store) as transaction:
         Events(transaction).add_new([*events, older])
-        return weekly_statistics(transaction, SITE, NOON)
+        return read_week(transaction, SITE, NOON)

@@ -1,26 +1,27 @@
-"""Count merges, failures and what threw pull requests out, from the service's log."""
+"""Read the events that statistics count: of the service's log, and for a week of the stored one."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from bot.freezes.freeze import Freeze
+from bot.freezes.rows import Freezes
 from bot.kernel.repository import RepositoryName
 from bot.log.known_types import page_of_known
+from bot.log.rows import Events
 from bot.log.sources import Sources
-from bot.merge_queue.event_records import EventRecord
+from bot.merge_queue.event_records import EventRecord, in_order
 from bot.merge_queue.event_types import CHECKS_END, DEQUEUE_COMMAND, ENTER, LEAVE, MERGED
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.window import CLOCK_ALLOWANCE, Window
-from bot.questions.statistics import (
-    CheckStatistics,
-    QueueStatistics,
-    compare,
-    count,
-    lacks_details,
-    span_back,
-)
-from bot.questions.weekly import pauses_and_freezes
+from bot.pauses.pause import PauseRecord
+from bot.pauses.rows import Pauses
+from bot.questions.check_statistics import CheckStatistics, compare_removals
+from bot.questions.statistics import WEEK, QueueStatistics, count, lacks_details, span_back
+from bot.questions.weekly_figures import WeekComparison, compare_weeks
+from bot.removals.removed_here import preceding_events
+from bot.store.transaction import Transaction
 
 LEAVE_TYPES = frozenset({LEAVE, MERGED})
 """Enough if each end includes its reason and the time of entry."""
@@ -40,8 +41,11 @@ MANY_PAGES = 8
 SHORTER = 8
 """How much shorter a slice is tried again that turned out to be too long after a quiet time."""
 
+MOST_STORED = 10_000
+"""The most events of each type of stored weeks; of more, only the latest count."""
 
-async def statistics(
+
+async def read_statistics(
     repository: RepositoryName,
     since: timedelta,
     branch: str | None,
@@ -55,8 +59,8 @@ async def statistics(
     Raises MergeQueueError: an unreadable log never looks empty.
 
     Reads the service's log, because the store only has events that channels have subscribed to,
-    since they did. It reads slice by slice, newest first, in either order of
-    the service. If there are too many to wait for, the span is shorter and says so.
+    since they did. It reads slice by slice, newest first, in either order of the service. If there
+    are too many to wait for, the span is shorter and says so.
     """
     newest = await sources.newest_known(repository)
     span = span_back(max(sources.clock.now(), newest), since, zone)
@@ -69,7 +73,7 @@ async def statistics(
     )
 
 
-async def check_statistics(
+async def read_check_statistics(
     repository: RepositoryName,
     since: timedelta,
     sources: Sources,
@@ -86,9 +90,65 @@ async def check_statistics(
     reading = BackwardReading(sources.service, repository, None, leaves, most_pages=most_pages)
     known_since = await reading.back_to(end - 2 * since, end + CLOCK_ALLOWANCE)
     pauses, freezes = await sources.store.read(pauses_and_freezes, repository, end - 2 * since)
-    return compare(
+    return compare_removals(
         repository, reading.records, pauses, freezes, asked=since, end=end, known_since=known_since
     )
+
+
+def read_week(
+    transaction: Transaction, repository: RepositoryName, end: datetime
+) -> WeekComparison:
+    """The week that ended then and the one before, from the events stored for the subscription.
+
+    They are known in full if an older leave is stored, else from the oldest event on: retention, or
+    a new subscription, limits them. Of more than MOST_STORED of a type, the latest count.
+    """
+    since = end - 2 * WEEK
+    events = Events(transaction)
+    stored = {
+        type_: events.between(repository, type_, since, end, MOST_STORED)
+        for type_ in (LEAVE, MERGED, CHECKS_END)
+    }
+    longest = since - 2 * WEEK
+    is_older_known = bool(events.between(repository, LEAVE, longest, since, 1))
+    oldest = [newest_first[-1].received_at for newest_first in stored.values() if newest_first]
+    known_since = since
+    if not is_older_known:
+        known_since = min(oldest, default=end - WEEK)
+    cut = [
+        newest_first[-1].received_at
+        for newest_first in stored.values()
+        if len(newest_first) >= MOST_STORED
+    ]
+    known_since = max([known_since, *cut])
+    leaves = _oldest_first(end, stored[LEAVE])
+    around = preceding_events(transaction, repository, leaves)
+    others = [*_oldest_first(end, stored[MERGED]), *_oldest_first(end, stored[CHECKS_END])]
+    records = {record.event_id: record for record in (*around, *others, *leaves)}
+    pauses, freezes = pauses_and_freezes(transaction, repository, since)
+    removals = compare_removals(
+        repository,
+        records.values(),
+        pauses,
+        freezes,
+        asked=WEEK,
+        end=end,
+        known_since=known_since,
+    )
+    return compare_weeks(removals, in_order([*records.values()]))
+
+
+def _oldest_first(end: datetime, newest_first: Sequence[EventRecord]) -> Sequence[EventRecord]:
+    """Those before `end`."""
+    return [record for record in reversed(newest_first) if record.received_at < end]
+
+
+def pauses_and_freezes(
+    transaction: Transaction, repository: RepositoryName, since: datetime
+) -> tuple[list[PauseRecord], list[Freeze]]:
+    """The pauses and freezes that lasted then or later."""
+    pauses = Pauses(transaction).recent(repository, since)
+    return list(pauses), list(Freezes(transaction).recent(repository, since))
 
 
 @dataclass(slots=True)

@@ -9,14 +9,8 @@ from bot.log.preceding import is_put_back
 from bot.log.queue_entries import PastEntry, past_entries
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import CHECKS_END, LEAVE
-from bot.questions.statistics import (
-    DAY,
-    DAYS_A_WEEK,
-    WEEK,
-    CheckStatistics,
-    TimeInQueue,
-    time_in_queue,
-)
+from bot.questions.check_statistics import CheckStatistics
+from bot.questions.statistics import DAY, DAYS_A_WEEK, WEEK, TimeInQueue, time_in_queue
 
 AROUND_THE_QUEUE = "PR_MANUALLY_MERGED"
 
