@@ -60,9 +60,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a queue's own past says of the queue as it is now; None where it says nothing."""
+    """What a queue's own past says of the queue as it was just read.
 
-    next_merge: Estimate | None
+    Made for one answer or one rendering of a board, and never stored. It counts from the time of
+    that reading. None where the past says nothing: see above.
+    """
+
+    next_merge: Estimate | None  #: None also for an empty queue
     added_now: Estimate | None  #: for a pull request that would be added now
 
 
@@ -87,7 +91,10 @@ class _Wait:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The last days of one line of a queue."""
+    """The last days of one line of a queue: those of one base branch, from `LastDays.of_branch`.
+
+    Of a line that nobody knows, `entries` is empty, and it estimates nothing.
+    """
 
     entries: Sequence[PastEntry]  #: in the order in which they ended
     waits: Sequence[_Wait]  #: those of them that merged

@@ -34,11 +34,16 @@ HOLDING = frozenset({BatchStatusCode.FROZEN, BatchStatusCode.WAITING_SCHEDULE})
 
 @dataclass(frozen=True, slots=True)
 class LastDays:
-    """What is stored of the last days of a queue."""
+    """What is stored of the last days of a queue, all its branches together.
 
-    entries: Sequence[PastEntry]  #: of all its branches
-    pauses: Sequence[PauseRecord]
-    freezes: Sequence[Freeze]
+    Read from the store, never from the service: at most LEARNED_FROM back and ENDS_READ ends, and
+    empty for a queue whose ends nobody follows. `ForeseeQueue` remembers one for each queue. The
+    pauses and freezes are read again for each answer, the entries once a pull request has left.
+    """
+
+    entries: Sequence[PastEntry]
+    pauses: Sequence[PauseRecord]  #: that lasted while one of these was queued
+    freezes: Sequence[Freeze]  #: that began, and lasted while one of these was queued
     newest: Sequence[Leave]  #: the last leave, if any, after which the entries were read
 
     def of_branch(self, branch: str | None) -> Past:

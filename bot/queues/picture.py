@@ -98,24 +98,29 @@ class ShownBatch:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Everything a board shows of a queue; equal pictures look the same."""
+    """Everything a board shows of a queue; equal pictures look the same.
 
-    pause: PausedFor | None
+    `picture` makes it of one `Snapshot`, without asking anybody, and it keeps what is shown and no
+    more, so that it can be stored: a board keeps the last one while the queue can't be read. It
+    doesn't say when it was read; `Snapshot.read_at` and `BoardState.read_at` do.
+    """
+
+    pause: PausedFor | None  #: None if it runs, or if nobody can tell: see `is_pause_known`
     batches: tuple[ShownBatch, ...]  #: the first ones, which are shown in full
     batch_count: int
     in_batches: int  #: the number of queued pull requests in batches
-    due_at: datetime | None  #: the expected time of the next merge
+    due_at: datetime | None  #: when the service expects the next merge; None if it doesn't say
     next_up: tuple[ShownPullRequest, ...]  #: the first of those that wait, which are shown in full
     behind: tuple[int, ...]  #: the numbers of those that follow them
     waiting: int  #: the number of all that wait
     is_pause_known: bool = True
     freezes: tuple[Freeze, ...] = ()
     is_spared: bool = False  #: not everything queued is held by them
-    next_freeze: Freeze | None = None  #: the first of those to come
+    next_freeze: Freeze | None = None  #: the first of those to come; None for none
     unreadable: int = 0  #: how many entries could not be read
     failing: int = 0  #: the number of batches whose checks failed
     bisecting: int = 0  #: the number of batches that are split to find what broke them
-    first_queued_at: datetime | None = None  #: since when the first one is queued
+    first_queued_at: datetime | None = None  #: since when the first is queued; None for none
     live: int = 0  #: the number of batches that are neither merged nor failed
     lead: str = ""  #: the state of a live batch behind no other, preferably of one that advances
     is_one_line: bool = True  #: False if not all that were queued before have to merge before

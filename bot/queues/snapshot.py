@@ -11,18 +11,22 @@ from bot.pauses.pause import PauseRecord
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The live queue, read at `read_at`, limited to a base branch when `branch` is given."""
+    """The live queue as one reading of the service and of the store showed it.
+
+    It is never stored and never kept for a later question: whoever asks reads again. So it is as
+    old as `read_at` says, and a queue that couldn't be read has none (`ReadQueue`).
+    """
 
     repository: RepositoryName
-    status: QueueStatus
-    pause: PauseRecord | None
-    read_at: datetime
-    branch: str | None = None
+    status: QueueStatus  #: of that branch only, if there is one
+    pause: PauseRecord | None  #: None if it runs, or if nobody can tell: see `is_pause_known`
+    read_at: datetime  #: by the bot's clock, when the answers had come
+    branch: str | None = None  #: the base branch that was asked for; None for all
     #: False if the service can't say whether the queue is paused and no event reported a pause; the
     #: queue may still be paused
     is_pause_known: bool = True
     freezes: tuple[Freeze, ...] = ()  #: those in force that may concern it
-    next_freeze: Freeze | None = None  #: the first of those to come
+    next_freeze: Freeze | None = None  #: the first of those to come; None for none
 
     @property
     def is_frozen(self) -> bool:
