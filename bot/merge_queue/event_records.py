@@ -176,7 +176,10 @@ class EventDetails(Resource):
     actor_id: Text | None = Field(
         None, validation_alias=AliasChoices(*(AliasPath(key, "id") for key in _BY))
     )
-    # Whether the bot's own credential acted; then no actor is named. None while not known.
+    # Whether the bot's own credential acted; then no actor is named. A poll sets it, and only for
+    # pauses and resumes (`with_owner`). None for other events, for those that no poll has stored,
+    # and where nobody can tell: the event doesn't say whose credential it was, or it was another
+    # application, which may be ours under an earlier key. Then the acts on record decide.
     is_ours: bool | None = None
     freeze: FreezeAttributes | None = Field(
         None, validation_alias=AliasChoices(f"{_FREEZE}_after", _FREEZE)
@@ -225,7 +228,9 @@ class EventRecord:
     #: `pull_request` and `base_ref`: None for events about the whole repository
     pull_request: int | None
     base_ref: str | None
-    session_id: str | None  #: identifies a queue entry from enter to leave
+    #: identifies a queue entry from enter to leave; None for an event that belongs to none, and
+    #: from a service that names no sessions
+    session_id: str | None
     details: EventDetails
 
 

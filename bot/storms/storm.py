@@ -21,7 +21,13 @@ class StormEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FailureStorm:
-    """The failures of one queue, from the first of many at once to the last."""
+    """The failures of one queue, from the first of many at once to the last.
+
+    `StormCount` decides that one begins, and by the events it routes that one is over: a merge
+    after CALM (`after_merge`), or a failure after which more merge than fail (`outnumbered`).
+    `EndStorms` decides where no event comes: nothing failed for STORM_SPAN (`after_reading`), or
+    the settings dropped the repository. Whoever ends it stores `ended_at`, which stays.
+    """
 
     repository: RepositoryName
     key: str  #: identifies it within its repository: the event with which it was noticed

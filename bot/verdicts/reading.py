@@ -56,21 +56,25 @@ def facts_about(
     in_force = [freeze for freeze in freezes if freeze.stage is Stage.IN_FORCE]
     return Facts(
         record,
-        _of_this_stay(record, in_order([*known.values()])),
+        _of_same_entry(record, in_order([*known.values()])),
         in_order(others),
         is_paused=is_paused,
         is_frozen=any(freeze.holds(record.base_ref) for freeze in in_force),
     )
 
 
-def _of_this_stay(record: EventRecord, own: Sequence[EventRecord]) -> Sequence[EventRecord]:
-    """Its events since it last entered the queue, up to the record."""
+def _of_same_entry(record: EventRecord, own: Sequence[EventRecord]) -> Sequence[EventRecord]:
+    """Its events since it last entered or left the queue, that one included, up to the record.
+
+    `own` are the events of one pull request, which is queued once at a time: between two queue
+    entries the log has a LEAVE and an ENTER. If neither is stored, those of both count.
+    """
     place = (record.received_at, record.event_id)
-    stay: list[EventRecord] = []
+    entry: list[EventRecord] = []
     for event in own:
         if (event.received_at, event.event_id) >= place:
             break
         if event.type in {ENTER, LEAVE}:
-            stay.clear()
-        stay.append(event)
-    return stay
+            entry.clear()
+        entry.append(event)
+    return entry
