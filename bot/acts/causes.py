@@ -76,7 +76,7 @@ def act_of_event(
     def at(act: AuditRecord) -> datetime:
         return act.service_at if act.service_at is not None else act.at + clock_ahead
 
-    near = [act for act in carried_out(acts) if cause.may_be(act, at(act), record)]
+    near = [act for act in possibly_done(acts) if cause.may_be(act, at(act), record)]
     return min(near, key=lambda act: abs(at(act) - record.received_at), default=None)
 
 
@@ -151,14 +151,17 @@ def act_with_reason(
     acts: Sequence[AuditRecord], action: Action, stored_reason: str | None
 ) -> AuditRecord | None:
     """The last act whose signed reason the service stores, even if its answer was lost."""
-    for act in reversed(carried_out(acts)):
+    for act in reversed(possibly_done(acts)):
         if act.action is action and act.stored_reason == stored_reason:
             return act
     return None
 
 
-def carried_out(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
-    """Acts through the bot that changed the queue, or failed and may have: the answer was lost."""
+def possibly_done(acts: Sequence[AuditRecord]) -> list[AuditRecord]:
+    """Acts through the bot that changed the queue, or failed and may have: the answer was lost.
+
+    Of those that are done the record of the end, of the others that of the beginning.
+    """
     ended = {act.act_id for act in acts if act.result is ActResult.DONE or act.is_undone}
     found: list[AuditRecord] = []
     for act in acts:

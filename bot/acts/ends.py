@@ -1,4 +1,14 @@
-"""How an act ended, from its records."""
+"""How an act ended, from its records.
+
+Three questions about an act whose end isn't plain, with three answers:
+
+- `AuditRecord.is_end_known`, of the record of an end: does it tell what became of the act? An end
+  as failed doesn't: its answer may have been lost.
+- `with_unknown_end`, of records: which acts have no such end? They are looked up, and their person
+  is told. One that was looked up has an end, even if nothing was found.
+- `possibly_done` (`causes.py`), of records: which acts may have caused an event? Those that are
+  done, and those that nothing rules out, also after they were looked up without a result.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,8 +52,8 @@ def end_act(transaction: Transaction, done: AuditRecord) -> StoredEnd:
     return StoredEnd(replace(done, record_id=record_id), is_new=True)
 
 
-def unended(records: Sequence[AuditRecord]) -> list[AuditRecord]:
-    """The acts among the records of which nobody knows yet how they ended."""
+def with_unknown_end(records: Sequence[AuditRecord]) -> list[AuditRecord]:
+    """The beginnings of the acts among the records of which nobody knows yet how they ended."""
     ended = {record.act_id for record in records if record.is_end_known}
     return [
         record

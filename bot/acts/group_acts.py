@@ -51,10 +51,10 @@ class GroupActs(Numbered[GroupAct]):
         latest = select(group_acts).where(*these).order_by(_ID.desc()).limit(1)
         return self._first(GroupAct, latest)
 
-    def unended(self, begun_before: datetime) -> Sequence[GroupAct]:
+    def lasting(self, begun_before: datetime) -> Sequence[GroupAct]:
         """Unfinished acts that began before then, oldest first."""
-        unended = group_acts.c.ended_at.is_(None), group_acts.c.at < begun_before
-        return self._records(GroupAct, _ACTS.where(*unended))
+        lasting = group_acts.c.ended_at.is_(None), group_acts.c.at < begun_before
+        return self._records(GroupAct, _ACTS.where(*lasting))
 
     def pausing(self, group: str, before: int) -> Sequence[GroupAct]:
         """The group's pauses since it was last resumed as a whole, before that act."""

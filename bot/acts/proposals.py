@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from bot.acts.confirmation import RequestOutcome, open_until
-from bot.acts.ends import unended
+from bot.acts.ends import with_unknown_end
 from bot.acts.record import ActResult, AuditRecord
 from bot.acts.request_state import RequestState
 from bot.acts.rows import Audit
@@ -70,7 +70,7 @@ class Proposals(Part):
                 )
             if act.result is ActResult.UNCHANGED:
                 return RequestOutcome(RequestState.OVER)
-        for act in unended(answers):
+        for act in with_unknown_end(answers):
             return RequestOutcome(RequestState.UNDER_WAY, act.actor)
         return None
 

@@ -309,7 +309,10 @@ class AuditRecord:
 
     @property
     def is_end_known(self) -> bool:
-        """Whether it is clear what became of it; the answer to a failed one may have been lost."""
+        """Whether this record tells what became of its act.
+
+        A beginning doesn't, nor does a failure, whose answer may have been lost; see `ends.py`.
+        """
         is_open = self.result in {ActResult.STARTED, ActResult.FAILED}
         return not is_open or self.is_undone or self.outcome.circumstance in _LOOKED_UP
 

@@ -70,8 +70,15 @@ class BegunAct(NamedTuple):
 
 
 @dataclass(slots=True)
-class ActLog:
-    """Stores the beginning of an act before the service is called, and its end afterwards."""
+class RecordActs:
+    """Stores the beginning of an act before the service is called, and its end afterwards.
+
+    The use cases record through it. What it stores are `AuditRecord`s; they stand in the audit
+    (`Audit` in `rows.py`), which only grows. The log, elsewhere, is the service's event log.
+
+    Where an act finds nothing to change, `record_unchanged_as_read` is for one that has the lock
+    and has just read the service, `record_unchanged` for one that asked nobody.
+    """
 
     store: Store
     clock: Clock
@@ -186,7 +193,7 @@ class ActLog:
                     yield
             except QueueBusy as busy:
                 # A proposal stays open for another try.
-                await self.note_unchanged(replace(act, confirmation=None), str(busy))
+                await self.record_unchanged(replace(act, confirmation=None), str(busy))
                 raise
             except MergeQueueError as error:
                 if error.act is None:
@@ -201,16 +208,19 @@ class ActLog:
             failed = replace(failed, is_known_paused=is_paused)
         return failed
 
-    async def leave(self, act: AuditRecord, detail: str | None = None) -> int:
+    async def record_unchanged_as_read(self, act: AuditRecord, detail: str | None = None) -> int:
         """Record that an act read the service under the lock, and found nothing to change.
 
-        What others read before counts no more. `detail` says why nothing changed. Return the id of
-        the record.
+        Raises the repository's revision, so what others read before counts no more. `detail` says
+        why nothing changed. Return the id of the record.
         """
         return await self.store.run(_add_after_reading, self._unchanged(act, detail))
 
-    async def note_unchanged(self, act: AuditRecord, detail: str) -> None:
-        """Record that a permitted act changed nothing, of one without the lock."""
+    async def record_unchanged(self, act: AuditRecord, detail: str) -> None:
+        """Record that a permitted act changed nothing, of one that didn't read the service.
+
+        What others have read stays valid. `detail` says why nothing changed.
+        """
         await self.store.run(_add, self._unchanged(act, detail))
 
     def _unchanged(self, act: AuditRecord, detail: str | None) -> AuditRecord:

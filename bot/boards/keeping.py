@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.acts.record import Action, ActResult, AuditRecord
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.acts.rows import Audit
 from bot.boards.board import Board, UnreadQueue, WhyUnread, seen
 from bot.boards.rows import Boards
@@ -45,7 +45,7 @@ class NotPostable:
 class ManageBoards:
     """A board concerns everybody in the channel, so changes are audited."""
 
-    acts: ActLog
+    acts: RecordActs
     sources: Sources
 
     async def add(
@@ -59,12 +59,12 @@ class ManageBoards:
         await self.acts.permit(act)
         there = await self.acts.store.run(_edit_again, repository, caller, self.acts.clock.now())
         if there is not None:
-            await self.acts.note_unchanged(act, "it is there already")
+            await self.acts.record_unchanged(act, "it is there already")
             self.acts.wake()
             return there
         access = await self.acts.channels.access(caller.place)
         if access in CANNOT_POST:
-            await self.acts.note_unchanged(act, f"the channel is {access}")
+            await self.acts.record_unchanged(act, f"the channel is {access}")
             return NotPostable(access)
         snapshot = await read_queue(repository, self.sources)
         now = self.acts.clock.now()

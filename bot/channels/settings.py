@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from bot.acts.permission import Right
 from bot.acts.record import Action, ActResult, AuditRecord, SettingChange, Where
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.acts.rows import Audit
 from bot.channels.rows import ChannelDefaults, Followed, Subscriptions
 from bot.channels.subscription import (
@@ -91,7 +91,7 @@ class ChannelSettings:
     because parts already done stay as they are.
     """
 
-    acts: ActLog
+    acts: RecordActs
     next_digest: NextDigest
     rename_channel: Callable[[Transaction, str, str], bool]
     """Moves the rows of a channel to its new id; False while something is being sent there."""

@@ -9,7 +9,7 @@ from functools import partial
 from bot.acts.errors import QueueBusy
 from bot.acts.reason import signed_reason
 from bot.acts.record import FROM_LOG, Action, ActResult, AuditRecord, Previous, SettingChange
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.freezes import occurrences
 from bot.freezes.calendar import CalendarEntry, calendar
 from bot.freezes.causes import is_made_by
@@ -134,7 +134,7 @@ class ApplyWindows:
         return self.configured.policies.default.rules(WindowRules).windows
 
     @property
-    def _acts(self) -> ActLog:
+    def _acts(self) -> RecordActs:
         return self.pause_queue.acts
 
     async def _is_ours(self, lease: JobLease, now: datetime) -> bool:
@@ -274,15 +274,15 @@ class ApplyWindows:
             is_new = freeze.freeze_id not in taken
             if is_new and is_made_by(act, freeze, ends_at):
                 if done is None:
-                    await self._acts.leave(act, "there already")
+                    await self._acts.record_unchanged_as_read(act, "there already")
                 else:
                     done = replace(done, freezes=frozenset({freeze.listed_id}))
-                found = partial(occurrences.carried_out, done=done, freeze_id=freeze.freeze_id)
+                found = partial(occurrences.store_state, done=done, freeze_id=freeze.freeze_id)
                 await store.run(found, key, OccurrenceState.FROZEN, ends_at)
                 return True
         if act.record_id and await self._was_done(act):
             # A person has ended it since.
-            ended = partial(occurrences.carried_out, done=done)
+            ended = partial(occurrences.store_state, done=done)
             await store.run(ended, key, OccurrenceState.LEFT, ends_at)
             return True
         return False
@@ -304,7 +304,7 @@ class ApplyWindows:
             )
         done = replace(stored, at=acts.clock.now(), freezes=frozenset({made.id}))
         done = done.answered(join_answers(answers))
-        frozen = partial(occurrences.carried_out, done=done, freeze_id=made.id)
+        frozen = partial(occurrences.store_state, done=done, freeze_id=made.id)
         await acts.store.run(frozen, key, OccurrenceState.FROZEN, occurrence.ends_at)
 
     async def _begun(self, known: OccurrenceRecord | None, action: Action) -> AuditRecord | None:
@@ -368,7 +368,7 @@ class ApplyWindows:
         begun = await self._begun(known, Action.PAUSE)
         if begun is not None and await self._was_done(begun):
             # A person has resumed it since.
-            ended = partial(occurrences.carried_out, done=begun.explained(FROM_LOG))
+            ended = partial(occurrences.store_state, done=begun.explained(FROM_LOG))
             await acts.store.run(ended, key, OccurrenceState.LEFT, occurrence.ends_at)
             return
         act = _repeating(begun, self._act(Action.PAUSE, key, occurrence))
@@ -378,7 +378,7 @@ class ApplyWindows:
 
     async def _note_paused(self, key: OccurrenceKey, ends_at: datetime) -> None:
         state = OccurrenceState.PAUSED
-        await self._acts.store.run(occurrences.carried_out, key, state, ends_at)
+        await self._acts.store.run(occurrences.store_state, key, state, ends_at)
 
     async def _extend(
         self, key: OccurrenceKey, occurrence: Occurrence, in_force: PauseRecord

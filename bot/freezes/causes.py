@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.acts.causes import LONGEST_APART, act_of_event, carried_out
+from bot.acts.causes import LONGEST_APART, act_of_event, possibly_done
 from bot.acts.ends import end_act, end_of
 from bot.acts.record import FROM_LOG, Action, ActResult, AuditRecord
 from bot.acts.rows import Audit
@@ -87,7 +87,7 @@ def is_made_by(act: AuditRecord, freeze: Freeze, end: datetime | None) -> bool:
 def made_by_others(transaction: Transaction, act: AuditRecord) -> frozenset[str]:
     """The ids of the freezes that other acts than this one are known to have made."""
     since = act.at - FREEZE_ACTS_LOOKBACK
-    others = carried_out(Audit(transaction).since(act.repository, since, Action.FREEZE))
+    others = possibly_done(Audit(transaction).since(act.repository, since, Action.FREEZE))
     return frozenset(
         freeze_id
         for other in others
@@ -98,7 +98,7 @@ def made_by_others(transaction: Transaction, act: AuditRecord) -> frozenset[str]
 
 def _maker(acts: Sequence[AuditRecord], freeze: Freeze) -> AuditRecord | None:
     """The act that made it; one whose answer was lost is known by its whole reason."""
-    done = carried_out(acts)
+    done = possibly_done(acts)
     for act in done:
         if act.freezes is not None and freeze.freeze_id in act.freezes:
             return act

@@ -10,7 +10,7 @@ from datetime import datetime
 from bot.acts.asked import Asked, number_condition
 from bot.acts.group_act import GroupAct
 from bot.acts.record import Action, ActResult, AuditRecord, Previous, SettingChange
-from bot.acts.recording import ActLog, failed_act
+from bot.acts.recording import RecordActs, failed_act
 from bot.freezes import outcomes as freeze_outcomes
 from bot.freezes.causes import with_makers
 from bot.freezes.following import show_made, shows_freezes
@@ -59,7 +59,7 @@ class FreezeQueue:
     """
 
     merge_queue: MergeQueue
-    acts: ActLog
+    acts: RecordActs
 
     async def find_out(self) -> None:
         """Learn whether the service offers freezes, unless that is known."""
@@ -455,7 +455,7 @@ class FreezeQueue:
         because: freeze_outcomes.FreezesAsTheyWere = freeze_outcomes.FreezesAsTheyWere.NOT_FROZEN,
         freezes: Sequence[Freeze] = (),
     ) -> freeze_outcomes.FreezeOutcome:
-        await self.acts.leave(act, because)
+        await self.acts.record_unchanged_as_read(act, because)
         if freezes:
             return freeze_outcomes.FreezeOutcome(freezes, because)
         return await self._not_frozen(act)
@@ -464,7 +464,7 @@ class FreezeQueue:
         self, act: AuditRecord, known: Sequence[Freeze], freeze_id: str | None
     ) -> freeze_outcomes.FreezeOutcome:
         """`known`: what the service lists, where the freeze that was meant is missing."""
-        await self.acts.leave(act, freeze_outcomes.FreezesAsTheyWere.NOT_FROZEN)
+        await self.acts.record_unchanged_as_read(act, freeze_outcomes.FreezesAsTheyWere.NOT_FROZEN)
         return await self._not_frozen(act, known, _only(freeze_id))
 
     async def _not_frozen(

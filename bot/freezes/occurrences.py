@@ -50,7 +50,7 @@ def begin(
     return begun
 
 
-def carried_out(
+def store_state(
     transaction: Transaction,
     key: OccurrenceKey,
     state: OccurrenceState,

@@ -33,7 +33,7 @@ from bot.acts.record import (
     Previous,
     SettingChange,
 )
-from bot.acts.recording import ActLog, require_open
+from bot.acts.recording import RecordActs, require_open
 from bot.acts.request_state import RequestState
 from bot.acts.rows import Audit
 from bot.freezes.freeze import Freeze
@@ -70,7 +70,7 @@ class Proposed:
 class ProposeActs:
     """Stores what machines propose, and takes people's answers."""
 
-    acts: ActLog
+    acts: RecordActs
 
     def approval(
         self, caller: Caller, action: Action, repositories: Collection[RepositoryName]

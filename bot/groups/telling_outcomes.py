@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bot.acts.asked import number_condition
-from bot.acts.ends import end_act, end_of, unended
+from bot.acts.ends import end_act, end_of, with_unknown_end
 from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.group_acts import GroupActs
 from bot.acts.permission import is_machine
 from bot.acts.posting import post_act
 from bot.acts.record import Action, ActResult, AuditRecord, Circumstance
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.acts.rows import Audit
 from bot.acts.unanswered import GIVEN_UP, SILENT, SOON, Unanswered
 from bot.acts.unanswered_rows import UnansweredRequests
@@ -63,7 +63,7 @@ class TellOutcomes:
     """
 
     merge_queue: MergeQueue
-    acts: ActLog
+    acts: RecordActs
     cut_short: EndCutShort
     tasks: Tasks = field(
         default_factory=lambda: Tasks("telling an outcome has a defect", "outcome_defect")
@@ -103,7 +103,7 @@ class TellOutcomes:
         known = await store.read(_known, request.request)
         if known.group is not None:
             return await self._look_at_group(request, known.group, known.records)
-        for started in unended(known.records):
+        for started in with_unknown_end(known.records):
             if not await self._find_out(started):
                 return False
         channels = await self.acts.here(request.channel_id)
@@ -119,7 +119,7 @@ class TellOutcomes:
             if group.ended_at is None:
                 return False
         uncertain = {result.repository for result in group.of(GroupOutcome.UNCERTAIN)}
-        for started in unended(records):
+        for started in with_unknown_end(records):
             if started.repository in uncertain and not await self._find_out(started):
                 return False
         now = self.acts.clock.now()
@@ -131,7 +131,7 @@ class TellOutcomes:
         """Give the act its end, if the service shows it; return whether it is known by now."""
         async with self.acts.locks.of(started.repository):
             known = await self.acts.store.read(_known, started.where.request or "")
-            if started not in unended(known.records):
+            if started not in with_unknown_end(known.records):
                 return True
             if await self._is_done(started):
                 return True

@@ -151,7 +151,7 @@ def _stored(transaction: Transaction, now: datetime) -> Iterable[CheckResult]:
             "It has changed, but the running mqbot still uses the old value.",
             "Restart mqbot.",
         )
-    adopted = [pause for pause in Pauses(transaction).unended() if pause.has_unknown_end]
+    adopted = [pause for pause in Pauses(transaction).in_force_or_timed() if pause.has_unknown_end]
     for pause in adopted:
         yield Area.DATABASE.warning(
             pause.repository,

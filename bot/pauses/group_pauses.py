@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from bot.acts.ends import unended
+from bot.acts.ends import with_unknown_end
 from bot.acts.group_act import INTERRUPTED, GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.group_acts import GroupActs
 from bot.acts.permission import is_machine
@@ -168,7 +168,7 @@ def cut_off(transaction: Transaction, act: GroupAct) -> GroupAct:
             why = record.outcome.answer or record.outcome.detail
             failed = RepositoryResult(record.repository, GroupOutcome.FAILED, detail=why)
             known.setdefault(record.repository, failed)
-    for part in unended(records):
+    for part in with_unknown_end(records):
         outcome = GroupOutcome.UNCERTAIN if act.request is not None else GroupOutcome.FAILED
         unknown = RepositoryResult(part.repository, outcome, detail=INTERRUPTED)
         known.setdefault(part.repository, unknown)

@@ -22,7 +22,7 @@ from bot.acts.group_act import (
 )
 from bot.acts.group_acts import GroupActs
 from bot.acts.record import Action
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
 from bot.kernel.errors import (
@@ -71,7 +71,7 @@ class SinceThen:
 class GroupWork:
     """The common part of all acts on a group."""
 
-    acts: ActLog
+    acts: RecordActs
     progress_seconds: float = PROGRESS_SECONDS
 
     async def begin(self, act: GroupAct, again: int | None = None) -> GroupAct:
@@ -247,7 +247,7 @@ class EndCutShort:
         acts = self.work.acts
         # An act that has just begun may not have its lock yet.
         before = acts.clock.now() - JOB_LEASE
-        found = await acts.store.read(lambda transaction: GroupActs(transaction).unended(before))
+        found = await acts.store.read(lambda transaction: GroupActs(transaction).lasting(before))
         for act in found:
             try:
                 await self.end(act)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from bot.acts.group_act import GroupAct
 from bot.acts.record import Action, ActResult, AuditRecord, Previous
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.acts.rows import Audit
 from bot.kernel.actor import Caller
 from bot.kernel.durations import Lasting, resumes_at
@@ -56,7 +56,7 @@ class PauseQueue:
     """
 
     merge_queue: MergeQueue
-    acts: ActLog
+    acts: RecordActs
 
     async def run(
         self,
@@ -100,7 +100,7 @@ class PauseQueue:
             current = await read_pause(self.acts, self.merge_queue, repository)
             if current is None:
                 await self.acts.require_running(self.merge_queue, repository)
-                await self.acts.leave(act, "not paused")
+                await self.acts.record_unchanged_as_read(act, "not paused")
                 return pause_outcomes.NotPaused()
             known = await know_pause(self.acts.store, repository, current)
             service_at = self.merge_queue.service_time
@@ -194,7 +194,7 @@ class PauseQueue:
         async with self.acts.locked(act):
             current = await read_pause(self.acts, self.merge_queue, repository)
             if current is None:
-                await self.acts.leave(act, "not paused")
+                await self.acts.record_unchanged_as_read(act, "not paused")
                 return pause_outcomes.NotPaused()
             known = await know_pause(self.acts.store, repository, current)
             act = replace(
@@ -206,10 +206,10 @@ class PauseQueue:
             )
             is_changed = expected is not None and not known.says_still(expected)
             if is_changed or not known.pause_id:
-                await self.acts.leave(act, "another pause is in force")
+                await self.acts.record_unchanged_as_read(act, "another pause is in force")
                 return pause_outcomes.OtherPause(await self._on_record(known))
             if not seen.is_still(known.resumes_at):
-                await self.acts.leave(act, "its end has changed")
+                await self.acts.record_unchanged_as_read(act, "its end has changed")
                 return pause_outcomes.OtherEnd(known)
             end = part_of.resumes_at if part_of is not None else None
             if end is None and lasting is not None:
@@ -241,7 +241,7 @@ class PauseQueue:
         is_reason = known.line.reason == act.reason
         is_same = is_theirs and is_reason and _has_end(known, act.resumes_at)
         if not known.says_still(replacing) or is_same:
-            await self.acts.leave(act, "already paused")
+            await self.acts.record_unchanged_as_read(act, "already paused")
             return pause_outcomes.AlreadyPaused(known, is_same)
         await require_own(self.acts, act, stop_by_pause(known))
         before = replace(

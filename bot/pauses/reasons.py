@@ -1,6 +1,6 @@
 """Why a pause was ended, and what a rule acted on, by the acts on record."""
 
-from bot.acts.causes import act_with_reason, carried_out
+from bot.acts.causes import act_with_reason, possibly_done
 from bot.acts.record import Action, Evidence
 from bot.acts.rows import Audit
 from bot.pauses.by_rule import AUTO_PAUSE
@@ -15,7 +15,7 @@ def reason_of_end(transaction: Transaction, pause: PauseRecord) -> str | None:
     acts = Audit(transaction).since(pause.repository, pause.ended_at - NEAR)
     resumed = [
         act
-        for act in carried_out(acts)
+        for act in possibly_done(acts)
         if act.action is Action.RESUME
         and act.actor == pause.ended_by
         and pause.is_of(act.previous.paused_at)

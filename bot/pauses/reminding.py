@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.acts.record import Action, ActResult, AuditRecord
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.acts.rows import Audit
 from bot.kernel.actor import Caller
 from bot.kernel.repository import RepositoryName
@@ -46,7 +46,7 @@ class RemindOfPauses:
     """Reminds once, even with two processes: a reminder's delivery is unique."""
 
     merge_queue: MergeQueue
-    acts: ActLog
+    acts: RecordActs
 
     def rules(self, repository: RepositoryName) -> PauseRules:
         return self.acts.check.configured.policies.of(repository).rules(PauseRules)
@@ -92,7 +92,7 @@ class RemindOfPauses:
         snoozed = await self.acts.store.run(_snooze, done, drawn, length, first_gap, now)
         if snoozed is not None:
             return snoozed
-        await self.acts.note_unchanged(act, "that pause is over")
+        await self.acts.record_unchanged(act, "that pause is over")
         current = await self.merge_queue.current_pause(repository)
         if current is None:
             return NotPaused()

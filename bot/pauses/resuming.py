@@ -8,7 +8,7 @@ from bot.acts.group_act import GroupAct
 from bot.acts.permission import Right
 from bot.acts.reason import check_reason
 from bot.acts.record import Action, ActResult, AuditRecord, Circumstance, Previous
-from bot.acts.recording import RECALLED, ActLog
+from bot.acts.recording import RECALLED, RecordActs
 from bot.kernel.actor import Actor, Caller
 from bot.kernel.errors import MergeQueueError
 from bot.kernel.groups import Group, Target
@@ -44,7 +44,7 @@ class ResumeQueue:
     """
 
     merge_queue: MergeQueue
-    acts: ActLog
+    acts: RecordActs
 
     async def run(
         self,
@@ -137,7 +137,7 @@ class ResumeQueue:
         if pause is None:
             await self.acts.require_running(self.merge_queue, act.repository)
             if not is_over and not act.act_id:
-                await self.acts.leave(act, "not paused")
+                await self.acts.record_unchanged_as_read(act, "not paused")
             return NotPaused(await self._ended_last(act.repository))
         known = await know_pause(self.acts.store, act.repository, pause)
         found = replace(
@@ -151,7 +151,7 @@ class ResumeQueue:
         if is_another or is_others:
             if is_over:
                 return OtherPause(known)
-            return OtherPause(known, await self.acts.leave(found, ANOTHER_PAUSE))
+            return OtherPause(known, await self.acts.record_unchanged_as_read(found, ANOTHER_PAUSE))
         found = await require_second(self.acts, found, stop_by_pause(known))
         return await self._resume(found, known, is_fresh)
 

@@ -168,7 +168,7 @@ class Pauses(Numbered[PauseRecord]):
         in_order = due.order_by(pauses.c.timer_due_at, pauses.c.repository)
         return self._all(in_order.limit(limit))
 
-    def unended(self) -> Sequence[PauseRecord]:
+    def in_force_or_timed(self) -> Sequence[PauseRecord]:
         """The pauses in force, and ended ones that may turn out to be, by repository."""
         return self._all(_BY_REPOSITORY.where(or_(IN_FORCE, TIMED)))
 

@@ -16,7 +16,7 @@ from bot.acts.group_act import GroupAct
 from bot.acts.permission import Right, is_machine
 from bot.acts.proposals import LONGEST_OPEN, Proposals
 from bot.acts.record import RIGHT_OF_ACTION, ActResult, AuditRecord, Confirmation, Previous
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.acts.rows import Audit
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
@@ -166,14 +166,14 @@ def channels_of(
     )
 
 
-async def require_own(acts: ActLog, act: AuditRecord, stop: Stop) -> None:
+async def require_own(acts: RecordActs, act: AuditRecord, stop: Stop) -> None:
     """Raises SecondPersonNeeded after recording that nothing was done."""
     if SecondPerson(acts.store, acts.check).is_needed(act, stop):
-        await acts.leave(act, "the policy keeps what somebody else stopped")
+        await acts.record_unchanged_as_read(act, "the policy keeps what somebody else stopped")
         raise _two_needed(act, stop, is_asked=False)
 
 
-async def require_second(acts: ActLog, act: AuditRecord, stop: Stop) -> AuditRecord:
+async def require_second(acts: RecordActs, act: AuditRecord, stop: Stop) -> AuditRecord:
     """The act, once two people want it; raises SecondPersonNeeded after asking for one."""
     second_person = SecondPerson(acts.store, acts.check)
     if not second_person.is_needed(act, stop):

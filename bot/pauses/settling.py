@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bot.acts.ends import end_of
 from bot.acts.record import ActResult, AuditRecord
-from bot.acts.recording import ActLog, failed_act
+from bot.acts.recording import RecordActs, failed_act
 from bot.kernel.errors import ActState, MergeQueueError, failing
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.port import MergeQueue
@@ -21,7 +21,7 @@ from bot.pauses.readings import (
 
 
 async def succeed(
-    acts: ActLog, started: AuditRecord, reading: PauseReading, revision: int
+    acts: RecordActs, started: AuditRecord, reading: PauseReading, revision: int
 ) -> PauseChange:
     """Store the end, with deliveries to the actor's channel and all subscribed to pauses.
 
@@ -37,7 +37,7 @@ async def succeed(
 
 
 async def prove(
-    acts: ActLog, started: AuditRecord, reading: PauseReading, revision: int
+    acts: RecordActs, started: AuditRecord, reading: PauseReading, revision: int
 ) -> PauseChange | None:
     """Store what was read after the answer to an act was lost; None if it doesn't prove the act.
 
@@ -55,7 +55,7 @@ async def prove(
 
 
 async def read_pause(
-    acts: ActLog, merge_queue: MergeQueue, repository: RepositoryName
+    acts: RecordActs, merge_queue: MergeQueue, repository: RepositoryName
 ) -> Pause | None:
     """The pause in force, read by an act, which counts like each reading.
 
@@ -67,7 +67,7 @@ async def read_pause(
 
 
 async def keep_own_reading(
-    acts: ActLog, merge_queue: MergeQueue, repository: RepositoryName, pause: Pause | None
+    acts: RecordActs, merge_queue: MergeQueue, repository: RepositoryName, pause: Pause | None
 ) -> None:
     """Store what an act has just read; the caller holds the lock of the repository."""
     status = StatusSays.NOTHING
@@ -87,7 +87,7 @@ def status_says(status: QueueStatus) -> StatusSays:
     return StatusSays.PAUSED if status.paused else StatusSays.RUNNING
 
 
-async def keep_reading(acts: ActLog, repository: RepositoryName, reading: PauseReading) -> None:
+async def keep_reading(acts: RecordActs, repository: RepositoryName, reading: PauseReading) -> None:
     """Store what an act has read; the caller holds the lock of the repository."""
     await acts.store.run(observe_reading, repository, reading, acts.clock.now())
     acts.wake()

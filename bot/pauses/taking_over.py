@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.acts.record import Action, ActResult, AuditRecord, PartOfGroup, Previous
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.acts.rows import Audit
 from bot.kernel.actor import Caller
 from bot.kernel.groups import Group, Target, repositories_of
@@ -27,7 +27,7 @@ from bot.store.transaction import Transaction
 class TakeOverPause:
     """Needs no answer of the service, which knows nobody responsible."""
 
-    acts: ActLog
+    acts: RecordActs
 
     async def run(
         self, caller: Caller, target: Target, expected: DrawnLine | None = None
@@ -45,7 +45,7 @@ class TakeOverPause:
         if isinstance(outcome, TakenOver):
             self.acts.wake()
         else:
-            await self.acts.note_unchanged(act, "there was nothing to take over")
+            await self.acts.record_unchanged(act, "there was nothing to take over")
         return outcome
 
 

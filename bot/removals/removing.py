@@ -8,7 +8,7 @@ from bot.acts.errors import PermissionDenied
 from bot.acts.permission import Right
 from bot.acts.posting import post_act
 from bot.acts.record import Action, ActResult, AuditRecord, Circumstance
-from bot.acts.recording import ActLog, failed_act
+from bot.acts.recording import RecordActs, failed_act
 from bot.kernel.actor import Caller
 from bot.kernel.errors import ActState, failing
 from bot.kernel.repository import RepositoryName
@@ -33,7 +33,7 @@ class RemovePullRequest:
     """
 
     merge_queue: MergeQueue
-    acts: ActLog
+    acts: RecordActs
 
     async def ask(
         self, caller: Caller, repository: RepositoryName, number: int
@@ -59,7 +59,7 @@ class RemovePullRequest:
         async with self.acts.locked(act):
             found = await self._permitted(act, queued_at)
             if isinstance(found, NotRemoved):
-                await self.acts.leave(act, found.because)
+                await self.acts.record_unchanged_as_read(act, found.because)
                 return found
             return await self._remove(act, found)
 

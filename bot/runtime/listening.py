@@ -5,7 +5,7 @@ from typing import NamedTuple
 import bot.runtime.handlers  # noqa: F401 - registers all handlers
 from bot.acts.check_permission import CheckPermission
 from bot.acts.open_requests import OpenRequests
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.boards.keeping import ManageBoards
 from bot.channels.settings import ChannelSettings
 from bot.config.settings import Settings
@@ -78,7 +78,7 @@ def build_listeners(
 def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
     slack = ports.slack
     check = CheckPermission(SlackPeople(slack.client, ports.clock), ports.configured)
-    acts = ActLog(
+    acts = RecordActs(
         store=ports.store,
         clock=ports.clock,
         channels=slack.channels,

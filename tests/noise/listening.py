@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
 from bot.acts.check_permission import CheckPermission
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import TOPICS_OF_LEVELS, Level, Style, Subscription
 from bot.kernel.configured import Policy
@@ -97,7 +97,7 @@ class ListeningBot:
             policy=Policy([PauseRules(first_reminder=FIRST_REMINDER)])
         )
         check = CheckPermission(FakePeople(), self._configured)
-        acts = ActLog(store, self.clock, FakeChannels(), check, self._wake, is_paused)
+        acts = RecordActs(store, self.clock, FakeChannels(), check, self._wake, is_paused)
         self._reminders = RemindOfPauses(self.merge_queue, acts)
 
     async def forget_the_past(self) -> None:

@@ -15,7 +15,7 @@ from bot.acts.group_act import GroupAct
 from bot.acts.open_requests import OpenRequests
 from bot.acts.permission import MACHINE
 from bot.acts.record import Action
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.acts.request_state import RequestState
 from bot.acts.unanswered_rows import UnansweredRequests
 from bot.channels.rows import Subscriptions
@@ -95,7 +95,9 @@ class Process:
         service = disturbed_merge_queue(world.service, self.steps)
         policy = Policy([ApprovalRules({CI.user_id: APPROVAL})])
         check = CheckPermission(FakePeople(), make_configured(*BOTH, policy=policy))
-        self.acts = ActLog(self.store, world.clock, FakeChannels(), check, unsubscribed, is_paused)
+        self.acts = RecordActs(
+            self.store, world.clock, FakeChannels(), check, unsubscribed, is_paused
+        )
         pausing = PauseQueue(service, self.acts)
         resuming = ResumeQueue(service, self.acts)
         work = GroupWork(self.acts)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from bot.acts.check_permission import CheckPermission
 from bot.acts.record import AuditRecord
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.acts.rows import Audit
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Subscription
@@ -40,7 +40,7 @@ class Acting:
     def __post_init__(self) -> None:
         self.merge_queue = FakeMergeQueue(clock=self.clock)
         check = CheckPermission(self.people, make_configured(policy=self.policy))
-        self.acts = ActLog(self.store, self.clock, self.channels, check, self.wake, is_paused)
+        self.acts = RecordActs(self.store, self.clock, self.channels, check, self.wake, is_paused)
         self.wire()
 
     def wire(self) -> None:

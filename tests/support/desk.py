@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing_extensions import override
 
 from bot.acts.check_permission import CheckPermission
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Style
 from bot.feed.pause_by_rule import PauseByRule
@@ -274,7 +274,7 @@ class Desk:
         service = disturbed_merge_queue(world.service, steps)
         poster = disturbed_poster(world.poster, steps)
         check = CheckPermission(world.people, make_configured(policy=world.policy))
-        self.acts = ActLog(acting, world.clock, FakeChannels(), check, unsubscribed, is_paused)
+        self.acts = RecordActs(acting, world.clock, FakeChannels(), check, unsubscribed, is_paused)
         self.pausing = PauseQueue(service, self.acts)
         self.resuming = ResumeQueue(service, self.acts)
         self.posts = PostDeliveries(

@@ -13,7 +13,7 @@ from bot.acts.check_permission import CheckPermission
 from bot.acts.group_act import EVERY_ACT, GroupAct, GroupOutcome
 from bot.acts.group_acts import GroupActs
 from bot.acts.record import Action, ActResult, AuditSelection
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.acts.rows import Audit
 from bot.freezes.freezing import FreezeQueue
 from bot.groups.acting import ActOnGroups
@@ -48,7 +48,7 @@ class Process:
 
     def __init__(self, name: str, store: Store, service: FakeMergeQueue, clock: MovedClock) -> None:
         check = CheckPermission(FakePeople(), make_configured())
-        acts = ActLog(store, clock, FakeChannels(), check, unsubscribed, is_paused)
+        acts = RecordActs(store, clock, FakeChannels(), check, unsubscribed, is_paused)
         self.pausing = PauseQueue(service, acts)
         resuming = ResumeQueue(service, acts)
         work = GroupWork(acts)

@@ -70,8 +70,8 @@ def test_unfinished_acts_are_found_by_their_start_time(transaction: Transaction)
     first = acts.save(replace(ACT, at=after(2)))
     second = acts.save(replace(ACT, at=after(1)))
     acts.save(replace(ACT, at=after(60)))
-    found = GroupActs(transaction).unended(after(60))
-    assert GroupActs(transaction).unended(after(1)) == []
+    found = GroupActs(transaction).lasting(after(60))
+    assert GroupActs(transaction).lasting(after(1)) == []
     assert found == [
         replace(ACT, group_act_id=first, at=after(2)),
         replace(ACT, group_act_id=second, at=after(1)),

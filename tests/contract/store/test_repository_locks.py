@@ -8,7 +8,7 @@ import pytest
 from bot.acts.check_permission import CheckPermission
 from bot.acts.errors import QueueBusy
 from bot.acts.locks import RepositoryLocks
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.clock import Clock
 from bot.pauses.outcomes import AlreadyPaused, NotPaused, PauseChange
@@ -143,7 +143,7 @@ class Process:
     def __init__(self, store: Store, service: FakeMergeQueue) -> None:
         clock = SystemClock()
         check = CheckPermission(FakePeople(), make_configured())
-        acts = ActLog(store, clock, FakeChannels(), check, unsubscribed, is_paused)
+        acts = RecordActs(store, clock, FakeChannels(), check, unsubscribed, is_paused)
         self.pausing = PauseQueue(service, acts)
         self.resuming = ResumeQueue(service, acts)
 

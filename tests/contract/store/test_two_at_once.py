@@ -16,7 +16,7 @@ from bot.acts.check_permission import CheckPermission
 from bot.acts.group_act import GroupAct
 from bot.acts.group_acts import GroupActs
 from bot.acts.record import Action, ActResult, PartOfGroup, Previous
-from bot.acts.recording import ActLog
+from bot.acts.recording import RecordActs
 from bot.acts.rows import Audit, Revisions
 from bot.channels.rows import Subscriptions
 from bot.channels.settings import ChannelSettings
@@ -113,7 +113,7 @@ class TwoProcesses:
         self.clock = FakeClock(NOW)
         self.service = FakeMergeQueue((SITE, SHOP), clock=self.clock)
         check = CheckPermission(FakePeople(), make_configured())
-        self.acts = ActLog(self.two, self.clock, FakeChannels(), check, _no_wake, is_paused)
+        self.acts = RecordActs(self.two, self.clock, FakeChannels(), check, _no_wake, is_paused)
         self.resuming = ResumeQueue(self.service, self.acts)
 
     async def until_it_waits(self, task: asyncio.Task[object]) -> None:
