@@ -25,7 +25,7 @@ from bot.pauses.group_pauses import group_act_of
 from bot.pauses.group_result import result_of
 from bot.pauses.group_work import GroupWork, ignore_progress
 from bot.pauses.history import cards_of, touch
-from bot.pauses.outcomes import NotPaused, OtherPause, ResumeOutcome
+from bot.pauses.outcomes import NotPaused, NotYetResumed, OtherPause, Overtaken, TimedOutcome
 from bot.pauses.pause import NEAR, PauseRecord, Timer, hurried
 from bot.pauses.resuming import ResumeQueue
 from bot.pauses.rows import Pauses
@@ -67,9 +67,6 @@ LONGEST_REFUSED_WAIT = timedelta(hours=1)
 
 NOT_PAUSED_TWICE = 2
 """Failures after which a removal that finds no pause, though the service shows one, is told."""
-
-TimedOutcome = ResumeOutcome | MergeQueueError | QueueBusy | None
-"""None if somebody else changed the end; an error if the bot is to try again."""
 
 
 @dataclass(slots=True)
@@ -166,19 +163,19 @@ class ExpirePauses:
         """
         timer = timed.timer
         if timer is None:
-            return None
+            return Overtaken()
         outcome: TimedOutcome
         failures = timer.failures + 1
         try:
             outcome = await self.resume_queue.on_time(timed, timer, part_of)
         except (MergeQueueError, QueueBusy) as error:
-            outcome = error
+            outcome = NotYetResumed(error)
             fields = {"repository": timed.repository, "error": type(error).__name__}
             logger.warning(
                 "a timed pause couldn't be ended yet",
                 extra={"action": "timer_postponed", **fields, "failures": failures},
             )
-        if outcome is not None:
+        if not isinstance(outcome, Overtaken):
             wait = _wait_after(outcome, failures, self.jitter())
             now = self.work.acts.clock.now()
             await self.work.acts.store.run(_settle, timed, self.lease, outcome, wait, now)
@@ -191,9 +188,9 @@ def _wait_after(outcome: TimedOutcome, failures: int, jitter: float) -> timedelt
     match outcome:
         case NotPaused():
             return min(RECHECK_DELAY * doubled, LONGEST_REFUSED_WAIT)
-        case MergeQueueRefused():
+        case NotYetResumed(MergeQueueRefused()):
             return min(REFUSED_WAIT * doubled, LONGEST_REFUSED_WAIT)
-        case MergeQueueUnavailable(retry_after=hint):
+        case NotYetResumed(MergeQueueUnavailable(retry_after=hint)):
             seconds = retry_delay(failures, hint=hint, jitter=jitter)
         case _:
             seconds = retry_delay(failures, hint=None, jitter=jitter)
@@ -201,10 +198,11 @@ def _wait_after(outcome: TimedOutcome, failures: int, jitter: float) -> timedelt
 
 
 def _result(repository: RepositoryName, outcome: TimedOutcome) -> RepositoryResult:
-    if outcome is None:
+    if isinstance(outcome, Overtaken):
         why = "somebody resumed it, or changed its end, meanwhile"
-    elif isinstance(outcome, MergeQueueError | QueueBusy):
-        said = answer_of(outcome) if isinstance(outcome, MergeQueueError) else outcome
+    elif isinstance(outcome, NotYetResumed):
+        error = outcome.error
+        said = answer_of(error) if isinstance(error, MergeQueueError) else error
         why = f"{said}; the bot retries"
     else:
         return result_of(repository, outcome)
@@ -228,7 +226,7 @@ def _settle(
     timer: Timer | None = pause.timer
     failures = pause.timer.failures + 1
     match outcome:
-        case MergeQueueError() | QueueBusy():
+        case NotYetResumed():
             timer = replace(pause.timer, failures=failures, due_at=now + wait)
         case NotPaused() if pause.is_open:
             # The service may be wrong for a while. The timer ends with the pause's record.
@@ -260,7 +258,7 @@ def _tell_of_failure(
 ) -> Timer:
     """Record the first failure, and tell the person who set the timer of the first refusal."""
     record = _record_of_failure(transaction, pause, timer, outcome, now)
-    is_told_of = isinstance(outcome, MergeQueueRefused)
+    is_told_of = isinstance(_error(outcome), MergeQueueRefused)
     is_refused = record.outcome.answer is not None and record.outcome.circumstance is None
     if isinstance(outcome, NotPaused) and is_refused:
         is_told_of = timer.failures == NOT_PAUSED_TWICE
@@ -295,9 +293,10 @@ def _record_of_failure(
     ]
     if own:
         return own[-1]
-    answer = answer_of(outcome) if isinstance(outcome, MergeQueueError) else None
-    detail = str(outcome)[:500] if isinstance(outcome, QueueBusy) else None
-    is_refused = isinstance(outcome, MergeQueueRefused)
+    error = _error(outcome)
+    answer = answer_of(error) if isinstance(error, MergeQueueError) else None
+    detail = str(error)[:500] if isinstance(error, QueueBusy) else None
+    is_refused = isinstance(error, MergeQueueRefused)
     record = AuditRecord(
         at=now,
         actor=timer.set_by,
@@ -310,6 +309,11 @@ def _record_of_failure(
         outcome=Outcome(answer, detail),
     )
     return replace(record, record_id=Audit(transaction).add(record))
+
+
+def _error(outcome: TimedOutcome) -> MergeQueueError | QueueBusy | None:
+    """Why the bot tries again; None for an answer."""
+    return outcome.error if isinstance(outcome, NotYetResumed) else None
 
 
 def due_lease(holder: str) -> JobLease:

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 from enum import Enum
 
+from bot.acts.errors import QueueBusy
 from bot.acts.record import Action, AuditRecord
 from bot.acts.unanswered import Unanswered
+from bot.kernel.errors import MergeQueueError
 from bot.pauses.pause import PauseLine, PauseRecord, Timer
 
 
@@ -48,6 +50,18 @@ class OtherEnd:
     known: PauseRecord
 
 
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """A timer did nothing: somebody resumed the queue, or changed its end, meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotYetResumed:
+    """A timer couldn't resume the queue, and will try again."""
+
+    error: MergeQueueError | QueueBusy
+
+
 class WatchOutcome(Enum):
     """What became of a request to be notified when a queue or a group resumes."""
 
@@ -63,6 +77,9 @@ ReasonOutcome = PauseOutcome | NotPaused
 
 
 ResumeOutcome = PauseChange | NotPaused | OtherPause
+
+
+TimedOutcome = ResumeOutcome | Overtaken | NotYetResumed
 
 
 ExtendOutcome = PauseChange | NotPaused | OtherPause | OtherEnd

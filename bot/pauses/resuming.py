@@ -17,7 +17,7 @@ from bot.merge_queue.errors import MergeQueueUnavailable, StaleReading, join_ans
 from bot.merge_queue.port import MergeQueue, OnAnswer, UnclearChange
 from bot.merge_queue.queue import Pause
 from bot.pauses.history import know_pause
-from bot.pauses.outcomes import NotPaused, OtherPause, ResumeOutcome, WatchOutcome
+from bot.pauses.outcomes import NotPaused, OtherPause, Overtaken, ResumeOutcome, WatchOutcome
 from bot.pauses.pause import DrawnLine, PauseRecord, Timer, drawn_line
 from bot.pauses.readings import PauseReading
 from bot.pauses.rows import Pauses, ResumeWatchers
@@ -33,6 +33,15 @@ READS = 2
 
 IsFresh = Callable[[], bool]
 """Whether a reading is young enough to act on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ServiceSaid:
+    """What the service said to a request to resume; by default, that the queue wasn't paused."""
+
+    is_resumed: bool = False
+    other: Pause | None = None  #: the pause that has taken the place of the one to resume
+    unclear: UnclearChange | None = None  #: its answer was lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +114,8 @@ class ResumeQueue:
 
     async def on_time(
         self, timed: PauseRecord, timer: Timer, part_of: GroupAct | None = None
-    ) -> ResumeOutcome | None:
-        """Like `run`, for a timer; None if somebody changes the end before it has the lock.
+    ) -> ResumeOutcome | Overtaken:
+        """Like `run`, for a timer; Overtaken if the end has changed before it has the lock.
 
         The person who set it had permission then; there is no Slack request to check now.
         """
@@ -115,7 +124,7 @@ class ResumeQueue:
         async with self.acts.locked(act):
             known = await self.acts.store.run(lambda transaction: Pauses(transaction).locked(timed))
             if known is None or not known.ends_as(timed):
-                return None
+                return Overtaken()
             expected = drawn_line(timed.line.paused_at, timer.stored_reason)
             return await self._under_lock(act, expected, is_over=not known.is_open)
 
@@ -159,18 +168,18 @@ class ResumeQueue:
         self, act: AuditRecord, known: PauseRecord, is_fresh: IsFresh
     ) -> ResumeOutcome:
         async with self.acts.begun(act) as (started, answers, revision):
-            resumed = await self._ask_service(known, act.repository, is_fresh, answers.append)
-            if isinstance(resumed, UnclearChange):
+            said = await self._ask_service(known, act.repository, is_fresh, answers.append)
+            if said.unclear is not None:
                 unanswered = started.answered(join_answers(answers))
-                return await self._after_lost_answer(unanswered, resumed, revision)
-        if isinstance(resumed, Pause):
-            other = await know_pause(self.acts.store, started.repository, resumed)
-            found = replace(started, previous=Previous(other.line.reason, resumed.paused_at))
+                return await self._after_lost_answer(unanswered, said.unclear, revision)
+        if said.other is not None:
+            other = await know_pause(self.acts.store, started.repository, said.other)
+            found = replace(started, previous=Previous(other.line.reason, said.other.paused_at))
             return OtherPause(other, await self.acts.end(found, ActResult.UNCHANGED, ANOTHER_PAUSE))
         answered = started.answered(join_answers(answers))
-        if not resumed and not act.act_id:
+        if not said.is_resumed and not act.act_id:
             await self.acts.end(answered, ActResult.UNCHANGED)
-        if not resumed:
+        if not said.is_resumed:
             return NotPaused(await self._ended_last(act.repository))
         reading = PauseReading(None, self.merge_queue.service_time)
         return await succeed(self.acts, answered, reading, revision)
@@ -236,20 +245,24 @@ class ResumeQueue:
         repository: RepositoryName,
         is_fresh: IsFresh,
         on_answer: OnAnswer,
-    ) -> bool | Pause | UnclearChange:
-        """Whether the queue was resumed; another pause if that has taken its place."""
+    ) -> _ServiceSaid:
+        """Resume the queue from the pause that is known, and no other."""
         for _ in range(READS):
             try:
-                return await self.merge_queue.resume(
+                resumed = await self.merge_queue.resume(
                     repository, on_answer=on_answer, may_send=is_fresh
                 )
             except StaleReading:
                 pause, is_fresh = await self._read_pause(repository)
+            else:
+                if isinstance(resumed, UnclearChange):
+                    return _ServiceSaid(unclear=resumed)
+                return _ServiceSaid(is_resumed=resumed)
             if pause is None:
-                return False
+                return _ServiceSaid()
             is_of = known.is_of(pause.paused_at) or not pause.is_dated
             if not is_of or not known.has_reason(pause.reason):
-                return pause
+                return _ServiceSaid(other=pause)
         problem = "the pause could not be resumed while it was known"
         raise MergeQueueUnavailable(problem, arrived=False)
 

@@ -41,7 +41,7 @@ from bot.pauses.group_pauses import shown_group, shown_reminder
 from bot.pauses.group_work import GroupWork
 from bot.pauses.history import end_pause
 from bot.pauses.known import StatusSays
-from bot.pauses.outcomes import PauseChange, WatchOutcome
+from bot.pauses.outcomes import NotYetResumed, PauseChange, WatchOutcome
 from bot.pauses.pause import PauseEnd, PauseLine, PauseRecord, ReminderPlan, Timer
 from bot.pauses.pausing import PauseQueue
 from bot.pauses.readings import EventContext, PauseReading
@@ -271,7 +271,8 @@ async def test_an_extension_is_not_undone_by_a_timer_that_could_not_end_its_paus
     outcome = await resume_task
 
     assert before == timed
-    assert isinstance(outcome, MergeQueueUnavailable)
+    assert isinstance(outcome, NotYetResumed)
+    assert isinstance(outcome.error, MergeQueueUnavailable)
     with begin(processes.one) as transaction:
         assert Pauses(transaction).open([SITE]) == [extended]
 
