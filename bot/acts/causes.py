@@ -30,7 +30,7 @@ class _Cause:
         """Whether the act may have caused the event; `at` is its time by the service's clock."""
         is_near = abs(at - record.received_at) <= self.within or _is_slow_leave(act, at, record)
         is_about_it = act.pull_request is None or act.pull_request == record.pull_request
-        has_its_reason = not self.is_signed or act.stored_reason == _reason(record)
+        has_its_reason = not self.is_signed or act.stored_reason == _stored_reason(record)
         return act.action in self.actions and is_near and is_about_it and has_its_reason
 
 
@@ -109,7 +109,7 @@ def _is_ours(details: EventDetails, own: Application) -> bool:
     return details.actor_id == own.id
 
 
-def _reason(record: EventRecord) -> str | None:
+def _stored_reason(record: EventRecord) -> str | None:
     if record.type not in {FREEZE_CREATE, FREEZE_UPDATE}:
         return record.details.reason
     freeze = record.details.freeze
@@ -128,7 +128,7 @@ _SEEN: Mapping[str, Action] = {
 
 def seen_act(record: EventRecord) -> AuditRecord:
     """What somebody did to a queue whom no act of this bot names, for the audit."""
-    reason = _reason(record)
+    reason = _stored_reason(record)
     if record.details.is_ours:
         name = signed_by(reason or "")
         unknown = SOMEBODY

@@ -221,7 +221,7 @@ class RecordActs:
 
         What others have read stays valid. `detail` says why nothing changed.
         """
-        await self.store.run(_add, self._unchanged(act, detail))
+        await self.store.run(_add_record, self._unchanged(act, detail))
 
     def _unchanged(self, act: AuditRecord, detail: str | None) -> AuditRecord:
         shortened = detail[:500] if detail is not None else None
@@ -256,7 +256,7 @@ class RecordActs:
         it succeeds.
         """
         answers: list[str] = []
-        record_id, revision = await self.store.run(_begin, act)
+        record_id, revision = await self.store.run(_store_beginning, act)
         started = replace(act, record_id=record_id)
         uncertain = replace(failed_act(started, ActState.UNCERTAIN), was_seen=True)
         try:
@@ -301,7 +301,7 @@ class RecordActs:
         ended = end_of(replace(started, at=self.clock.now()), result, detail)
         known = {ActResult.DONE: ActState.DONE, ActResult.FAILED: ActState.UNCERTAIN}
         with failing(failed_act(started, known.get(result, ActState.NOT_DONE))):
-            return await self.store.run(_end, ended)
+            return await self.store.run(_store_end, ended)
 
     async def require_running(self, merge_queue: MergeQueue, repository: RepositoryName) -> None:
         """For a queue without a pause: raise MergeQueueError unless its status agrees.
@@ -365,21 +365,21 @@ class _Begun(NamedTuple):
     revision: int  #: of the repository, once it is stored
 
 
-def _begin(transaction: Transaction, act: AuditRecord) -> _Begun:
+def _store_beginning(transaction: Transaction, act: AuditRecord) -> _Begun:
     record_id = act.act_id or act.record_id or Audit(transaction).add(act)
     return _Begun(record_id, Revisions(transaction).of(act.repository))
 
 
-def _add(transaction: Transaction, record: AuditRecord) -> int:
+def _add_record(transaction: Transaction, record: AuditRecord) -> int:
     return Audit(transaction).add(record)
 
 
 def _add_after_reading(transaction: Transaction, record: AuditRecord) -> int:
     Revisions(transaction).raise_of(record.repository)
-    return _add(transaction, record)
+    return _add_record(transaction, record)
 
 
-def _end(transaction: Transaction, ended: AuditRecord) -> int:
+def _store_end(transaction: Transaction, ended: AuditRecord) -> int:
     """Store the end, unless the event log has told of it already."""
     if ended.result is ActResult.DONE:
         return end_act(transaction, ended).record.record_id

@@ -88,7 +88,7 @@ class Audit(Numbered[AuditRecord]):
 
     def add(self, record: AuditRecord) -> int:
         """Add a record, which the log has too; return its id."""
-        record_id = self._add(audit, _row(record))
+        record_id = self._add(audit, _row_of_act(record))
         is_begin_or_end = record.result is ActResult.STARTED or record.act_id > 0
         if is_begin_or_end:
             Revisions(self._transaction).raise_of(record.repository)
@@ -233,7 +233,7 @@ def _without_subject(refused: AuditRecord) -> AuditRecord:
     )
 
 
-def _row(act: AuditRecord) -> dict[str, object]:
+def _row_of_act(act: AuditRecord) -> dict[str, object]:
     return {
         **as_row(audit, act),
         **as_row(audit, act.where),

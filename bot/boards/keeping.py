@@ -69,7 +69,7 @@ class ManageBoards:
         snapshot = await read_queue(repository, self.sources)
         now = self.acts.clock.now()
         board = Board(caller.place, repository, caller.actor.name, now)
-        answer = await self.acts.store.run(_add, board, act, snapshot)
+        answer = await self.acts.store.run(_store_board, board, act, snapshot)
         self.acts.wake()
         return answer
 
@@ -77,7 +77,7 @@ class ManageBoards:
         """End a board; return whether there was one. Raises PermissionDenied."""
         act = self.acts.record(caller, Action.END_BOARD, repository)
         await self.acts.permit(act)
-        was_there = await self.acts.store.run(_end, caller, act, self.acts.clock.now())
+        was_there = await self.acts.store.run(_end_stored_board, caller, act, self.acts.clock.now())
         self.acts.wake()
         return was_there
 
@@ -98,7 +98,7 @@ def _there_already(transaction: Transaction, board: Board) -> ThereAlready:
     return ThereAlready(shown.message_ts if shown is not None else None)
 
 
-def _add(
+def _store_board(
     transaction: Transaction, board: Board, act: AuditRecord, snapshot: Snapshot
 ) -> ThereAlready | None:
     now = board.made_at
@@ -118,7 +118,9 @@ def _add(
     return None
 
 
-def _end(transaction: Transaction, caller: Caller, act: AuditRecord, now: datetime) -> bool:
+def _end_stored_board(
+    transaction: Transaction, caller: Caller, act: AuditRecord, now: datetime
+) -> bool:
     board = Boards(transaction).open_in(caller.place, act.repository)
     if board is None:
         Audit(transaction).add(replace(act, result=ActResult.UNCHANGED))

@@ -164,7 +164,7 @@ async def submit_subscription(call: Call, form: Interaction) -> Accepted:
         work = partial(_change, where=where, channel_id=channel_id, options=options)
     else:
         channel_id = form.chosen_channel(channel_actions.CHANNEL_BLOCK)
-        work = partial(_add, where=where, channel_id=channel_id, options=options)
+        work = partial(_subscribe, where=where, channel_id=channel_id, options=options)
     return Accepted(overview.saving(), work)
 
 
@@ -182,7 +182,9 @@ def _options_of(form: Interaction) -> SubscriptionOptions:
     return replace(options, style=Style.DIGEST, digest_at=at)
 
 
-async def _add(call: Call, where: Target, channel_id: str, options: SubscriptionOptions) -> None:
+async def _subscribe(
+    call: Call, where: Target, channel_id: str, options: SubscriptionOptions
+) -> None:
     there = _elsewhere(call, channel_id)
     names = repositories_of(where)
     done = await _settings(call).subscribe(there.caller, names, options, _through(where))

@@ -150,11 +150,11 @@ def _post(post: ExplainedPost, now: datetime) -> Iterator[str]:
     delivery = post.delivery
     message = post.message
     if delivery is not None:
-        yield f"  {_addressee(delivery.channel_id)}: {_state(delivery, now)}"
+        yield f"  {_addressee(delivery.channel_id)}: {_delivery_state(delivery, now)}"
         yield f"    {_tries(delivery)}"
         if post.summary is not None:
             summary = post.summary
-            yield f"    in the summary {summary.delivery_id}: {_state(summary, now)}"
+            yield f"    in the summary {summary.delivery_id}: {_delivery_state(summary, now)}"
     if message is not None:
         if delivery is None:
             yield f"  {_addressee(message.channel_id)}: its first post isn't stored any more"
@@ -165,7 +165,7 @@ def _addressee(channel_id: str) -> str:
     return f"{channel_id} (a person)" if is_person(channel_id) else channel_id
 
 
-def _state(delivery: Delivery, now: datetime) -> str:
+def _delivery_state(delivery: Delivery, now: datetime) -> str:
     progress = delivery.progress
     if progress.settled_at is not None:
         return _settled(progress, _time(progress.settled_at))

@@ -50,7 +50,7 @@ def audit(
     """
     now = SystemClock().now()
     selection = AuditSelection(
-        _repository(repository),
+        _stored_repository(repository),
         since=_ago(now, lookback, "--since"),
         until=_ago(now, until, "--until"),
         actor=actor,
@@ -66,7 +66,7 @@ def audit(
         asyncio.run(_print(url, selection, form, with_heading=not json_wanted))
 
 
-def _repository(typed: str | None) -> RepositoryName | None:
+def _stored_repository(typed: str | None) -> RepositoryName | None:
     try:
         return RepositoryName.parse(typed) if typed is not None else None
     except InvalidRequest as error:
@@ -167,14 +167,14 @@ def as_line(record: AuditRecord) -> str:
         record.reason,
         f"group: {record.group.name}" if record.group.name else None,
         f"before: {record.previous.reason}" if record.previous.reason else None,
-        f"until {_shown(record.resumes_at)}" if record.resumes_at else None,
+        f"until {_time_shown(record.resumes_at)}" if record.resumes_at else None,
         _setting(record),
         f"answer: {record.outcome.answer}" if record.outcome.answer else None,
         f"{record.times} times within a minute" if record.times > 1 else None,
         record.outcome.explanation,
     ]
     return AUDIT_COLUMNS.format(
-        at=_shown(record.at),
+        at=_time_shown(record.at),
         action=record.action.value,
         result=record.result.value,
         repository=clean(record.repository, 150),
@@ -192,7 +192,7 @@ def _setting(record: AuditRecord) -> str | None:
     return f"{label}: {after or 'none'}"
 
 
-def _shown(at: datetime) -> str:
+def _time_shown(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 

@@ -27,7 +27,7 @@ def migrate() -> None:
         if url.startswith("sqlite:"):
             stack.enter_context(copies.presence(sqlite_path(url)))
         schema.upgrade(url)
-    click.echo(f"{_named(url)} is at revision {schema.head_revision()}")
+    click.echo(f"{_called(url)} is at revision {schema.head_revision()}")
 
 
 @click.command()
@@ -42,7 +42,7 @@ def backup(file: Path) -> None:
             problem = "names no SQLite file; a PostgreSQL database is backed up with pg_dump"
             raise ConfigurationError({"DATABASE_URL": problem})
         copies.back_up(url, file)
-    click.echo(f"{_named(url)} is copied to {file} ({file.stat().st_size} bytes)")
+    click.echo(f"{_called(url)} is copied to {file} ({file.stat().st_size} bytes)")
 
 
 @click.command()
@@ -64,7 +64,7 @@ def restore(file: Path | None) -> None:
         else:
             asyncio.run(copies.make_ready(url, clock(), put_in_doubt))
     click.echo(
-        f"{_named(url)} is ready; the bot looks in Slack before it sends a post that may be there"
+        f"{_called(url)} is ready; the bot looks in Slack before it sends a post that may be there"
         " already"
     )
     if replaced is not None:
@@ -98,7 +98,7 @@ def copy_database(source: str, target: str) -> None:
     )
 
 
-def _named(url: str) -> str:
+def _called(url: str) -> str:
     """With the path of a SQLite file; an address of PostgreSQL may hold a password."""
     return f"the database {sqlite_path(url)}" if url.startswith("sqlite:") else "the database"
 

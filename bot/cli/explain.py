@@ -98,9 +98,9 @@ def read(words: str) -> Asked | None:
     if DELIVERY.fullmatch(words):
         return words
     if found := EVENT.fullmatch(words):
-        return NumberInRepository("event", _name(found), int(found["number"]))
+        return NumberInRepository("event", _repository_of(found), int(found["number"]))
     if found := PULL.fullmatch(words):
-        return NumberInRepository("pull request", _name(found), int(found["number"]))
+        return NumberInRepository("pull request", _repository_of(found), int(found["number"]))
     address = read_address(words)
     if address is not None and address.number is not None and address.names:
         name = RepositoryName.parse(address.names[0])
@@ -108,7 +108,7 @@ def read(words: str) -> Asked | None:
     return None
 
 
-def _name(found: re.Match[str]) -> RepositoryName | None:
+def _repository_of(found: re.Match[str]) -> RepositoryName | None:
     return RepositoryName.parse(found["name"]) if found["name"] else None
 
 

@@ -58,7 +58,7 @@ def sandbox() -> None:
     """Run one of the two local services alone."""
 
 
-def _repository(
+def _repositories_given(
     _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
 ) -> object:
     try:
@@ -75,7 +75,7 @@ def _repository(
     "repositories",
     multiple=True,
     default=("acme/site",),
-    callback=_repository,
+    callback=_repositories_given,
     help="owner/name; can be repeated.",
 )
 @click.option(

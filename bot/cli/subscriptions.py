@@ -52,7 +52,7 @@ def subscriptions(*, json_wanted: bool) -> None:
     for /mq subscribe.
     """
     with with_database() as url:
-        found = asyncio.run(_read(url))
+        found = asyncio.run(_read_subscriptions(url))
     if json_wanted:
         for subscription in found.subscriptions:
             click.echo(json.dumps(_as_json(subscription, found)))
@@ -60,7 +60,7 @@ def subscriptions(*, json_wanted: bool) -> None:
     if not found.subscriptions:
         click.echo("no channel is subscribed to anything")
         return
-    click.echo(_line("CHANNEL", "REPOSITORY", "FROM", "SINCE", "BY", "WHAT"))
+    click.echo(_subscription_line("CHANNEL", "REPOSITORY", "FROM", "SINCE", "BY", "WHAT"))
     for together in _in_lines(found.subscriptions):
         say(_as_line(together))
     click.echo(f"\n{_count(found.subscriptions)}")
@@ -74,7 +74,7 @@ def subscriptions(*, json_wanted: bool) -> None:
             say(f"{name} {unread}: is it in MQBOT_REPOSITORIES, and does the bot run?")
 
 
-async def _read(url: str) -> Found:
+async def _read_subscriptions(url: str) -> Found:
     async with opened_store(url) as store:
         return await store.read(_found)
 
@@ -93,7 +93,9 @@ def _found(transaction: Transaction) -> Found:
     return Found(every, suspended, polled)
 
 
-def _line(channel: str, repository: str, source: str, since: str, by: str, words: str) -> str:
+def _subscription_line(
+    channel: str, repository: str, source: str, since: str, by: str, words: str
+) -> str:
     return SUBSCRIPTION_COLUMNS.format(
         channel=channel, repository=repository, source=source, since=since, by=by, words=words
     )
@@ -124,7 +126,7 @@ def _as_line(together: Sequence[Subscription]) -> str:
         ),
         default=None,
     )
-    return _line(
+    return _subscription_line(
         first.channel_id,
         first.repository if first.through is None else f"{first.through} ({count})",
         "command" if is_typed else CHANNELS_SETTING,

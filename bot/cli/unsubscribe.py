@@ -40,7 +40,7 @@ def unsubscribe(channel: str, repositories: Sequence[str]) -> None:
     except InvalidRequest as error:
         raise click.BadParameter(f"{error.detail}.", param_hint="--repository") from None
     with with_database() as url:
-        done = asyncio.run(_end(url, channel, only))
+        done = asyncio.run(_end_in_store(url, channel, only))
     ended = [str(change.repository) for change in done if change.is_new]
     configured = [str(change.repository) for change in done if change.configured is not None]
     if ended:
@@ -52,7 +52,7 @@ def unsubscribe(channel: str, repositories: Sequence[str]) -> None:
         click.echo(f"{channel} has no such subscription; nothing changed")
 
 
-async def _end(
+async def _end_in_store(
     url: str, channel: str, only: Sequence[RepositoryName]
 ) -> Sequence[SubscriptionChange]:
     async with opened_store(url) as store:

@@ -37,7 +37,7 @@ def read_environment_file(path: Path) -> Mapping[str, str]:
         end = begin + len(line)
         if line.strip(_BLANKS) and not line.lstrip(_BLANKS).startswith(("#", ";")):
             number = text.count("\n", 0, begin) + 1
-            name = _name(path, number, line)
+            name = _variable(path, number, line)
             value = _value(text, text.index("=", begin) + 1)
             if value is None:
                 problem = f"a quotation begins in line {number} of {path}; close it"
@@ -60,7 +60,7 @@ def _text(path: Path) -> str:
     return text
 
 
-def _name(path: Path, number: int, line: str) -> str:
+def _variable(path: Path, number: int, line: str) -> str:
     """What is before the equals sign; raises ConfigurationError."""
     name, equals, _ = line.strip(_BLANKS).partition("=")
     if not equals or not _VARIABLE_NAME.fullmatch(name.strip(_BLANKS)):

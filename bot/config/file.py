@@ -161,10 +161,10 @@ def _places(text: str) -> Mapping[Place, int]:
     table: Place = ()
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.fullmatch(line):
-            table = _names(header[1])
+            table = _dotted_names(header[1])
             places = [table]
         elif key := _KEY.match(line):
-            places = [(*table, *_names(key[1]))]
+            places = [(*table, *_dotted_names(key[1]))]
         else:
             continue
         for place in places:
@@ -173,7 +173,7 @@ def _places(text: str) -> Mapping[Place, int]:
     return found
 
 
-def _names(dotted: str) -> Place:
+def _dotted_names(dotted: str) -> Place:
     """The names in `a."b.c".d`; none if it is something else, such as a line of a long text."""
     try:
         return tuple(_path(tomllib.loads(f"{dotted} = 0")))

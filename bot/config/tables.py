@@ -136,7 +136,7 @@ def _length(given: object) -> timedelta:
 Length = Annotated[timedelta, BeforeValidator(_length)]
 
 
-def _reason(given: str) -> str:
+def _checked_reason(given: str) -> str:
     try:
         return check_reason(given)
     except InvalidReason as error:
@@ -154,7 +154,7 @@ class WindowTable(_Table):
     """a length such as `2d14h`"""
     zone: Annotated[ZoneInfo, BeforeValidator(_zone)]
     """a time zone such as `Europe/Paris`"""
-    reason: Annotated[str, AfterValidator(_reason)]
+    reason: Annotated[str, AfterValidator(_checked_reason)]
     """why nothing merges then, in at most 255 characters"""
     announced: Length = timedelta(hours=1)
     """how long before its start a window is planned, such as `1d`"""

@@ -113,14 +113,14 @@ def _address(value: object) -> str:
 
 
 def repositories(value: object) -> tuple[RepositoryName, ...]:
-    names = [_repository(word) for word in _words(value)]
+    names = [_checked_repository(word) for word in _words(value)]
     if not names:
         raise ValueError("no repository is named")
     first = {name.casefold(): name for name in reversed(names)}
     return tuple(name for name in dict.fromkeys(names) if first[name.casefold()] == name)
 
 
-def _repository(word: str) -> RepositoryName:
+def _checked_repository(word: str) -> RepositoryName:
     try:
         return RepositoryName.parse(word)
     except InvalidRequest as error:
@@ -167,12 +167,12 @@ def _entries(value: object) -> list[str]:
     A name in a table may have several values, as a list or as a table.
     """
     if isinstance(value, Mapping):
-        return [f"{name}={text}" for name, named in value.items() for text in _named(named)]
+        return [f"{name}={text}" for name, named in value.items() for text in _table_values(named)]
     texts = re.split(r"[;\n]", value) if isinstance(value, str) else _listed(value)
     return [text.strip() for text in texts if text.strip()]
 
 
-def _named(value: object) -> list[str]:
+def _table_values(value: object) -> list[str]:
     """The values of one name in a table: `C123 = ["merge"]` in it is C123:merge."""
     if isinstance(value, Mapping):
         return [f"{name}:{','.join(_listed(inner))}" for name, inner in value.items()]
@@ -246,7 +246,7 @@ def _channel(part: str) -> _ChannelEntry:
     if not equals or not _CHANNEL_ID.fullmatch(channel_id.strip()):
         raise ValueError(f"“{part[:80]}” is not owner/name=C123:topic,topic{_channel_hint(part)}")
     named = repository.strip()
-    name = RepositoryName.none() if _is_selection(named) else _repository(named)
+    name = RepositoryName.none() if _is_selection(named) else _checked_repository(named)
     try:
         options = read_options(topics.replace(",", " ").split())
     except InvalidRequest as error:

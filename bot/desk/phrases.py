@@ -293,7 +293,7 @@ def question(said: Said, typed: str, situation: Situation) -> str | None:
     is_act = bool(_take_over(said, situation) or _new_ends(said, situation))
     if not is_one or not said.words or is_act:
         return None
-    shown = _shown(said, typed, situation)
+    shown = _asked_to_show(said, typed, situation)
     if shown is not None or _begins_like_a_command(said.words):
         return shown
     helpful = (
@@ -401,7 +401,7 @@ _BESIDE_VERB = frozenset(
 )
 
 
-def _shown(said: Said, typed: str, situation: Situation) -> str | None:
+def _asked_to_show(said: Said, typed: str, situation: Situation) -> str | None:
     """A command that only reads, as in "show me the log of acme/site"."""
     if not said.words or said.words[0].bare.replace("'", "") not in _SHOW:
         return None

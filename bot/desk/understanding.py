@@ -200,7 +200,7 @@ def _of_freeze(offer: FreezeOffer, typed: str, situation: Situation) -> Understa
     """The command for a freeze that other words mean: offered, unless it only opens a form."""
     if offer.is_form:
         return understand(offer.command, situation)
-    problem = offer.problem or f"I don't understand “{_shown(typed)}”."
+    problem = offer.problem or f"I don't understand “{_typed_shown(typed)}”."
     return _offered(typed, offer.command, problem, situation)
 
 
@@ -256,11 +256,11 @@ def _not_a_command(
     offered = phrases.offers(said, typed, situation)
     problem = error.problem
     if not error.instead or not offered:
-        problem = f"I don't understand “{_shown(typed)}”."
+        problem = f"I don't understand “{_typed_shown(typed)}”."
     return CommandSyntaxError(problem, instead=offered[:OFFERED])
 
 
-def _shown(typed: str) -> str:
+def _typed_shown(typed: str) -> str:
     return typed if len(typed) <= UNREAD_SHOWN else f"{typed[:UNREAD_SHOWN]}…"
 
 

@@ -33,12 +33,12 @@ def attempts(log: Log, branch: str | None) -> Sequence[Attempt]:
     for event in ends:
         has_passed = _has_passed(event)
         if has_passed or _has_failed(event):
-            _add(found, event, has_passed=has_passed)
+            _count_attempt(found, event, has_passed=has_passed)
     ended = {stay_of(end) for end in ends}
     for leave in log.of(LEAVE):
         # A channel may read no ends of checks.
         if _is_of(leave, branch) and _has_failed(leave) and stay_of(leave) not in ended:
-            _add(found, leave, has_passed=False)
+            _count_attempt(found, leave, has_passed=False)
     starts = {
         _key(start): start.received_at
         for start in log.of(CHECKS_START)
@@ -66,7 +66,7 @@ def _key(event: EventRecord) -> str:
     return event.details.batch or str(stay_of(event))
 
 
-def _add(found: dict[str, Attempt], event: EventRecord, *, has_passed: bool) -> None:
+def _count_attempt(found: dict[str, Attempt], event: EventRecord, *, has_passed: bool) -> None:
     details = event.details
     attempt = found.get(_key(event))
     if attempt is None:

@@ -112,7 +112,7 @@ class ExamineQueue:
 
         stored = await self.sources.store.read(read)
         return [
-            diagnose(_facts(*known), known[0].read_at)
+            diagnose(_facts_for_rules(*known), known[0].read_at)
             for known in zip(snapshots, asked, stored, strict=True)
         ]
 
@@ -186,7 +186,7 @@ def _stored(
     )
 
 
-def _facts(snapshot: Snapshot, asked: _Asked, stored: _Stored) -> QueueFacts:
+def _facts_for_rules(snapshot: Snapshot, asked: _Asked, stored: _Stored) -> QueueFacts:
     return QueueFacts(
         snapshot.repository,
         snapshot.status,

@@ -75,7 +75,7 @@ class PauseByRule:
         if found is not None:
             caller = Caller(AUTO_PAUSE, Origin.RULE)
             act = acts.record(caller, Action.PAUSE, poll.repository)
-            begin = partial(_begin, act=act, poll=poll, policy=policy, rule=rule)
+            begin = partial(_begin_pause, act=act, poll=poll, policy=policy, rule=rule)
             try:
                 await self.pause_queue.by_rule(act, begin)
             except (MergeQueueError, QueueBusy) as error:
@@ -110,7 +110,7 @@ class PauseByRule:
         return self.pause_queue.acts.check.configured.policies.of(repository)
 
 
-def _begin(
+def _begin_pause(
     transaction: Transaction,
     service_at: datetime,
     *,

@@ -75,7 +75,7 @@ class StoreEvents:
         pull_requests = await self._queued(poll)
         async with self.storing.slot():
             poll.state.reading.position = await self.store.run(
-                _begin, poll.lease, self.clock.now(), position, pull_requests, freezes
+                _begin_log, poll.lease, self.clock.now(), position, pull_requests, freezes
             )
 
     async def continue_walk(self, poll: Poll, position: Position) -> None:
@@ -302,7 +302,7 @@ def _may_be_ours(record: EventRecord) -> bool:
     return record.type in PAUSE_TYPES and record.details.actor_type is not None
 
 
-def _begin(
+def _begin_log(
     transaction: Transaction,
     lease: Lease,
     now: datetime,

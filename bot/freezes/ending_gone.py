@@ -83,7 +83,7 @@ class EndGoneFreezes:
             freeze for freeze in gone if not any(changes(event, freeze) for event in logged)
         ]
         for freeze in unlogged:
-            if await self.store.run(_end, freeze, now, self.clock.now()):
+            if await self.store.run(_end_freeze, freeze, now, self.clock.now()):
                 fields = {"repository": repository, "freeze": freeze.freeze_id or ""}
                 logger.warning("a freeze is gone", extra={"action": "freeze_gone", **fields})
                 self.wake()
@@ -114,7 +114,7 @@ def _ongoing(
     return found
 
 
-def _end(transaction: Transaction, seen: Freeze, at: datetime, now: datetime) -> bool:
+def _end_freeze(transaction: Transaction, seen: Freeze, at: datetime, now: datetime) -> bool:
     """Store its end and the posts about it, unless it has changed since it was `seen`."""
     known = Freezes(transaction).locked(seen.repository)
     unrouted = Events(transaction).unrouted(seen.repository)

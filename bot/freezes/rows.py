@@ -71,7 +71,7 @@ class Freezes(Part):
 
         Call `locked` before, in the same transaction.
         """
-        row = _row(freeze)
+        row = _row_of_freeze(freeze)
         if not freeze.row_id:
             return replace(freeze, row_id=self._add(freezes, row))
         self._change(freezes, freezes.c.row_id == freeze.row_id, **row)
@@ -91,7 +91,7 @@ def _freeze(row: ResultRow) -> Freeze:
     return from_row(Freeze, row, told=told, ending=ending, act=None, excluded=())
 
 
-def _row(freeze: Freeze) -> dict[str, object]:
+def _row_of_freeze(freeze: Freeze) -> dict[str, object]:
     ending = freeze.ending
     return {
         **as_row(freezes, freeze),

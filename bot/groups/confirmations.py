@@ -239,7 +239,7 @@ def _proposed_facts(request: ConfirmationRequest) -> list[tuple[str, str]]:
     return [
         ("The machine's reason", _quoted(first.reason)),
         ("Limits", quote(_limits(first), REASON_LIMIT)),
-        ("Ends", _end(first)),
+        ("Ends", _end_in_words(first)),
         ("Paused because", _quoted(paused_because)),
         ("Open until", local_time(request.ends_at)),
     ]
@@ -256,7 +256,7 @@ def _limits(proposal: AuditRecord) -> str:
     return proposed.limits if proposed is not None else ""
 
 
-def _end(proposal: AuditRecord) -> str:
+def _end_in_words(proposal: AuditRecord) -> str:
     """A length counts from the approval."""
     confirmation = proposal.confirmation
     proposed = confirmation.proposed if confirmation is not None else None

@@ -117,7 +117,7 @@ class ProposeActs:
 
     def _proposal(self, act: AuditRecord, wanted: Proposed, approval: Approval) -> AuditRecord:
         asked = wanted.asked
-        end = _end(asked, act.at)
+        end = _end_of_day(asked, act.at)
         if end is not None:
             # The day that is meant now, whenever it is approved; a length counts from then.
             asked = replace(asked, lasting=at_instant(end))
@@ -273,7 +273,7 @@ def _lasts(approval: Approval) -> timedelta:
     return approval.lasts
 
 
-def _end(asked: Asked, now: datetime) -> datetime | None:
+def _end_of_day(asked: Asked, now: datetime) -> datetime | None:
     """The end at a time of day; None without one. Raises InvalidDuration, also for a length."""
     if asked.lasting is None:
         return None
@@ -364,15 +364,15 @@ def _find(
     parts = Proposals(transaction).of_request(request)
     if not parts or parts[0].actor.user_id != machine:
         return None
-    return _read(transaction, parts, now)
+    return _read_one(transaction, parts, now)
 
 
 def _open_requests(transaction: Transaction, now: datetime) -> Sequence[ConfirmationRequest]:
-    found = [_read(transaction, parts, now) for parts in Proposals(transaction).open_now(now)]
+    found = [_read_one(transaction, parts, now) for parts in Proposals(transaction).open_now(now)]
     return [request for request in found if request and request.state is RequestState.OPEN]
 
 
-def _read(
+def _read_one(
     transaction: Transaction, parts: Sequence[AuditRecord], now: datetime
 ) -> ConfirmationRequest | None:
     """The request with those parts, which has expired once its time is over."""

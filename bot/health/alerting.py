@@ -95,10 +95,10 @@ def store_alerts(
     over: set[int] = set()
     for alert in health.changes(rules, watch):
         if alert.ended_at is None:
-            _begin(transaction, rules, alert, watch.cause)
+            _begin_alert(transaction, rules, alert, watch.cause)
         else:
             over.add(alert.alert_id)
-            _end(transaction, alert, health.at, is_told=alert.kind in rules.thresholds)
+            _end_alert(transaction, alert, health.at, is_told=alert.kind in rules.thresholds)
     if health.is_paused:
         return
     for alert in health.active:
@@ -106,7 +106,7 @@ def store_alerts(
             _show(transaction, alert, watch.cause, health.at)
 
 
-def _begin(
+def _begin_alert(
     transaction: Transaction, rules: AlertRules, alert: Alert, cause: QueueCause | None
 ) -> None:
     begun = replace(alert, mention=rules.mention, cause=cause)
@@ -123,7 +123,7 @@ def _begin(
     open_live_messages(transaction, subject, channels, begun.began_at, identity=identity)
 
 
-def _end(transaction: Transaction, alert: Alert, now: datetime, *, is_told: bool) -> None:
+def _end_alert(transaction: Transaction, alert: Alert, now: datetime, *, is_told: bool) -> None:
     """`is_told`: its channels are notified; nobody is of an alert that was switched off."""
     if not Alerts(transaction).end(alert.alert_id, now):
         return

@@ -85,7 +85,7 @@ def alert(raised: Alert, seen: PullRequestRecord | None = None) -> Message:
         which = pull_request(seen.number, seen.title, seen.url)
     elif raised.pull_request is not None:
         which = f"#{raised.pull_request}"
-    state = _state(raised)
+    state = _alert_state(raised)
     title = state
     measured = ""
     next_step = _HINTS[raised.kind]
@@ -128,7 +128,7 @@ def over(raised: Alert) -> Message:
     return blocks.coloured(Colour.GREEN, ended)
 
 
-def _state(raised: Alert) -> str:
+def _alert_state(raised: Alert) -> str:
     match raised.kind:
         case AlertKind.HEAD:
             waited = duration(timedelta(seconds=raised.value))

@@ -59,7 +59,7 @@ def home(state: HomeState, viewer: Viewer, command: str) -> View:
     """The buttons that change something are there for those who may."""
     queues: list[Block] = []
     for queue in state.queues:
-        queues += [*_repository(queue, state, viewer), blocks.divider()]
+        queues += [*_queue_blocks(queue, state, viewer), blocks.divider()]
     first = state.first
     size = len(state.queues)
     total = state.total
@@ -179,7 +179,7 @@ def unavailable() -> View:
     return _tab(blocks.section(text))
 
 
-def _repository(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Block]:
+def _queue_blocks(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Block]:
     repository = queue.repository if isinstance(queue, Snapshot) else queue
     last_poll = ""
     polled_at = state.polled.get(repository)

@@ -80,7 +80,7 @@ class NamedPeople:
 
     async def inspect(self, client: Client, clock: Clock) -> Sequence[CheckResult]:
         """Ask Slack for every id in every setting; raises none of Slack's failures."""
-        named = _named(self.settings)
+        named = _ids_in_settings(self.settings)
         people = [
             person for person in named if not is_machine(person) and not person.startswith("S")
         ]
@@ -279,7 +279,7 @@ def _rules(settings: Settings) -> Iterable[_Rule]:
                 yield _Rule(f'{name} in MQBOT_POLICY."{of}"', value)
 
 
-def _named(settings: Settings) -> Mapping[str, Sequence[str]]:
+def _ids_in_settings(settings: Settings) -> Mapping[str, Sequence[str]]:
     """Every id in the settings, with those that name it."""
     found: dict[str, list[str]] = defaultdict(list)
     for name, rule in _rules(settings):

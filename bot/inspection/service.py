@@ -74,7 +74,7 @@ class Survey:
         self.asked.add(name)
         try:
             status = await service.status(name)
-            state = await _state(service, name, status)
+            state = await _queue_state(service, name, status)
         except kernel_errors.MergeQueueError as error:
             if (
                 isinstance(error, merge_queue_errors.CredentialRefused)
@@ -87,7 +87,7 @@ class Survey:
         self.readable.add(name)
         if state is _QueueState.PAUSED:
             self.paused.add(name)
-        return [_read(name, state), *await _event_log(service, name, clock)]
+        return [_readable(name, state), *await _event_log(service, name, clock)]
 
     def in_order(self) -> Sequence[RepositoryName]:
         """First those that the bot read longest ago, or never."""
@@ -196,7 +196,7 @@ class _QueueState(Enum):
     NOT_SAID = "the service has no way to say so"
 
 
-async def _state(
+async def _queue_state(
     service: MergeQueueClient, name: RepositoryName, status: QueueStatus
 ) -> _QueueState:
     try:
@@ -209,7 +209,7 @@ async def _state(
     return _QueueState.PAUSED if is_paused else _QueueState.RUNNING
 
 
-def _read(name: RepositoryName, state: _QueueState) -> CheckResult:
+def _readable(name: RepositoryName, state: _QueueState) -> CheckResult:
     if state is _QueueState.NOT_SAID:
         return MERGE_QUEUE.unknown(
             name,

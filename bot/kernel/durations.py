@@ -339,10 +339,10 @@ def written(lasting: Lasting) -> str:
         days, hours = divmod(all_hours, 24)
         parts = ((days, "d"), (hours, "h"), (minutes, "m"))
         return "".join(f"{count}{unit}" for count, unit in parts if count)
-    return _shown(lasting)
+    return _end_shown(lasting)
 
 
-def _shown(until: Until) -> str:
+def _end_shown(until: Until) -> str:
     weekday = DAYS[until.weekday][:3] if until.weekday is not None else ""
     date_ = until.day.isoformat() if until.day is not None else until.words
     day = [date_, weekday] if date_ == NEXT_WORD else [weekday, date_]

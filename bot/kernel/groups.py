@@ -180,7 +180,7 @@ class _Expanding:
             if word == ALL or word.startswith("@") or word.endswith(OF_OWNER):
                 found += self._selected(word, group, (*within, group))
                 continue
-            repository = _repository(group, word)
+            repository = _member_of_group(group, word)
             if any(repository.casefold() == other.casefold() for other in named):
                 raise GroupsProblem(
                     f"{repository} is in the group “{group}” twice; leave one of the two out"
@@ -208,7 +208,7 @@ class _Expanding:
         )
 
 
-def _repository(group: str, word: str) -> RepositoryName:
+def _member_of_group(group: str, word: str) -> RepositoryName:
     try:
         return RepositoryName.parse(word)
     except InvalidRequest as error:

@@ -67,7 +67,7 @@ def past_entries(records: Iterable[EventRecord]) -> list[PastEntry]:
             entry = _entry(record, begun_at, has_merged=kind is EventKind.MERGE)
             if entry is not None:
                 found.append(entry)
-    return sorted(found, key=_end)
+    return sorted(found, key=_by_end)
 
 
 def tells_all(leave: EventRecord | Leave) -> bool:
@@ -82,7 +82,7 @@ def entries_of_leaves(leaves: Iterable[Leave]) -> list[PastEntry]:
         entry = _entry(leave, leave.details.queued_at, has_merged=leave.details.merged is True)
         if entry is not None:
             found.append(entry)
-    return sorted(found, key=_end)
+    return sorted(found, key=_by_end)
 
 
 def _entry(
@@ -97,7 +97,7 @@ def _entry(
     )
 
 
-def _end(entry: PastEntry) -> tuple[datetime, int]:
+def _by_end(entry: PastEntry) -> tuple[datetime, int]:
     return entry.left_at, entry.number
 
 

@@ -147,7 +147,7 @@ async def _proposed_for_group(
     names = group.repositories
     match asked:
         case PauseRequest():
-            wanted = Asked(asked.reason, _end(asked.end))
+            wanted = Asked(asked.reason, _read_machine_end(asked.end))
             return [Proposed(Action.PAUSE, name, wanted) for name in names]
         case ResumeRequest():
             pauses = await use.sources.store.read(_pauses_of_group, group.name)
@@ -186,7 +186,7 @@ async def _proposed(
     """What to ask people, or the reply that says why there is nothing to do."""
     match asked:
         case PauseRequest():
-            wanted = Asked(asked.reason, _end(asked.end))
+            wanted = Asked(asked.reason, _read_machine_end(asked.end))
             return Proposed(Action.PAUSE, repository, wanted)
         case ResumeRequest():
             return await _proposed_resume(use, caller, repository, asked)
@@ -248,7 +248,7 @@ def _require_no_freeze(asked: UnfreezeRequest) -> None:
 
 
 async def _pause(use: UseCases, caller: Caller, target: Target, asked: PauseRequest) -> Reply:
-    end = _end(asked.end)
+    end = _read_machine_end(asked.end)
     if isinstance(target, Group):
         return await _act_on_group(use, caller, Action.PAUSE, target, Asked(asked.reason, end))
     match await use.pause_queue.run(caller, target, asked.reason, lasting=end):
@@ -261,7 +261,7 @@ async def _pause(use: UseCases, caller: Caller, target: Target, asked: PauseRequ
             return _of_pause(pause_replies.left_as_paused(known), known, status=status)
 
 
-def _end(text: str) -> Lasting | None:
+def _read_machine_end(text: str) -> Lasting | None:
     """Machines have no time zone of their own."""
     if not text:
         return None
@@ -346,7 +346,7 @@ def _wanted_freeze(asked: FreezeRequest) -> Asked:
     """Raises WrongField and InvalidDuration."""
     branches = _limits("branches", BRANCH_PREFIX, asked.branches).branches
     excepted = _limits("exceptions", EXCEPT, asked.exceptions).excepted
-    return Asked(asked.reason, _end(asked.end), branches=branches, excepted=excepted)
+    return Asked(asked.reason, _read_machine_end(asked.end), branches=branches, excepted=excepted)
 
 
 def _limits(field: str, prefix: str, values: Sequence[str]) -> Asked:

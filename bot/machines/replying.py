@@ -114,7 +114,7 @@ def _proposal_shape(found: ConfirmationRequest, request: str) -> ProposalShape:
         ProposedRepositoryShape(
             repository=act.repository,
             state=outcome.state,
-            by=_name(outcome.by),
+            by=_actor_name(outcome.by),
         )
         for act, outcome in zip(found.asked, found.outcomes, strict=True)
     ]
@@ -122,12 +122,12 @@ def _proposal_shape(found: ConfirmationRequest, request: str) -> ProposalShape:
         id=request,
         state=found.state,
         ends_at=found.ends_at,
-        by=_name(found.by),
+        by=_actor_name(found.by),
         repositories=parts if found.group is not None else [],
     )
 
 
-def _name(actor: Actor | None) -> str | None:
+def _actor_name(actor: Actor | None) -> str | None:
     return actor.name if actor is not None else None
 
 

@@ -107,7 +107,7 @@ def queue_shape(queue: ReadQueue, outlook: Outlook = NO_OUTLOOK) -> QueueShape:
     to_come = queue.next_freeze
     return QueueShape(
         repository=queue.repository,
-        state=_state(queue),
+        state=_queue_state(queue),
         read_at=queue.read_at,
         pause=pause_shape(queue.pause),
         freezes=[freeze_shape(freeze, queue.read_at) for freeze in queue.freezes],
@@ -131,7 +131,7 @@ def _estimate_shape(estimate: Estimate | None, at: datetime) -> EstimateShape | 
     )
 
 
-def _state(snapshot: Snapshot) -> QueueState:
+def _queue_state(snapshot: Snapshot) -> QueueState:
     if snapshot.pause is not None:
         return QueueState.PAUSED
     if not snapshot.is_pause_known:

@@ -311,7 +311,7 @@ class ReadEvent(NamedTuple):
 
 def read_event(sent: object, repository: RepositoryName) -> ReadEvent:
     """Read an event; raises ValidationError when it lacks a required field."""
-    event, is_complete = _read(sent if isinstance(sent, dict) else {})
+    event, is_complete = _read_event(sent if isinstance(sent, dict) else {})
     record = EventRecord(
         repository,
         event.id,
@@ -352,7 +352,7 @@ class _ReadFields(NamedTuple):
     is_complete: bool  #: all of its details were readable
 
 
-def _read(sent: Mapping[str, Any]) -> _ReadFields:
+def _read_event(sent: Mapping[str, Any]) -> _ReadFields:
     """The event with its readable details: one unreadable field must not hide the others."""
     metadata = sent.get("metadata")
     details = {"trigger": sent.get("trigger") or ""}

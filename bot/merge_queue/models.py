@@ -62,12 +62,12 @@ class ListAnswer(Resource, Generic[T]):
 
 
 def read(model: type[R], response: httpx.Response) -> R:
-    return _read(model, response).value
+    return _read_answer(model, response).value
 
 
 def _read_list(model: type[ListAnswer[T]], response: httpx.Response) -> tuple[T, ...]:
     """Raises MergeQueueProtocolError if no element of the list can be read."""
-    answer = _read(model, response)
+    answer = _read_answer(model, response)
     return _not_lost(answer.value.elements, answer.left_out)
 
 
@@ -82,7 +82,7 @@ def read_freezes(response: httpx.Response) -> FreezeList:
 
 
 def read_status(response: httpx.Response) -> QueueStatus:
-    status, left_out = _read(QueueStatus, response)
+    status, left_out = _read_answer(QueueStatus, response)
     _not_lost((*status.batches, *status.waiting_pull_requests), left_out)
     if not left_out:
         return status
@@ -102,7 +102,7 @@ class _Answer(NamedTuple, Generic[R]):
     left_out: Sequence[ValidationError]  #: the errors of list elements that can't be read
 
 
-def _read(model: type[R], response: httpx.Response) -> _Answer[R]:
+def _read_answer(model: type[R], response: httpx.Response) -> _Answer[R]:
     """Read an answer, without the elements of lists that can't be read.
 
     JSON may have NaN, numbers of thousands of digits, and a byte order mark. Characters that can't

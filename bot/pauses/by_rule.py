@@ -91,14 +91,14 @@ def failures_in_a_row(
     for record, kind in events:
         by_branch[record.base_ref].append((record, kind))
     for branch, own in by_branch.items():
-        row, checks = _row(own)
+        row, checks = _failures_in_a_row(own)
         if len(row) >= rule.failures and now - row[0].received_at <= NEW_FAILURE:
             numbers = tuple(leave.pull_request or 0 for leave in reversed(row))
             return Evidence(checks[0], branch, numbers)
     return None
 
 
-def _row(
+def _failures_in_a_row(
     events: Sequence[tuple[EventRecord, EventKind]],
 ) -> tuple[list[EventRecord], Sequence[str]]:
     """The failures since the last merge that share a check, newest first, and their checks.

@@ -81,7 +81,7 @@ class GroupWork:
         """
         here = frozenset(await self.acts.here(act.channel_id))
         begun = replace(act, at=self.acts.clock.now(), notified_together=here)
-        return await self.acts.store.run(_begin, begun, again)
+        return await self.acts.store.run(_begin_group_act, begun, again)
 
     async def run(self, act: GroupAct, work: Work, report: Report) -> GroupAct:
         """Act on each repository, and end the act, which has begun.
@@ -111,7 +111,7 @@ class GroupWork:
 
     async def end(self, act: GroupAct) -> GroupAct:
         """Store its end once, with the message about it."""
-        ended = await self.acts.store.run(_end, act, self.acts.clock.now())
+        ended = await self.acts.store.run(_end_group_act, act, self.acts.clock.now())
         self.acts.wake()
         return ended
 
@@ -143,7 +143,7 @@ def lock_name(act: GroupAct) -> str:
     return f"group {act.group_act_id}"
 
 
-def _begin(transaction: Transaction, act: GroupAct, again: int | None) -> GroupAct:
+def _begin_group_act(transaction: Transaction, act: GroupAct, again: int | None) -> GroupAct:
     """Store an act and the channels that get one post: those subscribed to several of its queues.
 
     `again` is the act whose rest it retries.
@@ -174,7 +174,7 @@ def _show_progress(transaction: Transaction, act: GroupAct, now: datetime) -> bo
     return so_far.has_changed
 
 
-def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
+def _end_group_act(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
     found = GroupActs(transaction).locked(act.group_act_id)
     if found is not None and found.ended_at is not None:
         return found
@@ -191,7 +191,7 @@ def _end(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
 
 
 def _end_cut_off(transaction: Transaction, act: GroupAct, now: datetime) -> GroupAct:
-    ended = _end(transaction, cut_off(transaction, act), now)
+    ended = _end_group_act(transaction, cut_off(transaction, act), now)
     touch_proposal(transaction, ended, now)
     return ended
 

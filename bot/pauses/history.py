@@ -160,7 +160,7 @@ def notify_still_paused(
         if person != ended.person_responsible:
             ResumeWatchers(transaction).add(again.pause_id, person)
     corrected = {*people, *shown} if ended.is_end_notified else people
-    _add(transaction, SubjectKind.STILL_PAUSED, ended, ended.end_number, corrected, now)
+    _add_notice(transaction, SubjectKind.STILL_PAUSED, ended, ended.end_number, corrected, now)
     open_pause_cards(transaction, again, shown, now)
 
 
@@ -190,7 +190,7 @@ def notify_end(
     subject = Subject(SubjectKind.PAUSE_END, record.repository, record.end_number)
     reply(transaction, subject, cards, now, identity=record.identity, kind=END_POST)
     # Where it is a reply already, this adds nothing.
-    _add(transaction, SubjectKind.PAUSE_END, record, record.end_number, notified, now)
+    _add_notice(transaction, SubjectKind.PAUSE_END, record, record.end_number, notified, now)
     if record.end is not None and not record.end.is_notified:
         is_part = act is not None and bool(act.group.act_id)
         _notify_responsible_of_end(transaction, record, now, part_of_group=is_part)
@@ -216,7 +216,7 @@ def _notify_responsible_of_end(
         if len(act.of(GroupOutcome.CHANGED)) > 1:
             kind = SubjectKind.GROUP_RESUMED
     people = who_wants(transaction, Notice.REPLACED, [person])
-    _add(transaction, kind, record, record.end_number, people, now)
+    _add_notice(transaction, kind, record, record.end_number, people, now)
 
 
 def _notify_timer_setter(transaction: Transaction, record: PauseRecord, now: datetime) -> None:
@@ -228,7 +228,7 @@ def _notify_timer_setter(transaction: Transaction, record: PauseRecord, now: dat
     is_theirs = ended_by is not None and ended_by.user_id == timer.set_by.user_id
     if record.is_ended_by_timer or not is_theirs:
         people = [timer.set_by.user_id]
-        _add(transaction, SubjectKind.RESUMED, record, record.end_number, people, now)
+        _add_notice(transaction, SubjectKind.RESUMED, record, record.end_number, people, now)
 
 
 NAMED_WITHIN = timedelta(seconds=30)
@@ -253,7 +253,7 @@ def notify_adopted(
     named = Audit(transaction).people_named(record.by_name or "")
     people = who_wants(transaction, Notice.REMINDER, named) if len(named) == 1 else frozenset()
     notified = {*channels, *shown_in(transaction, record, with_group=True), *people}
-    if not _add(transaction, SubjectKind.ADOPTED, record, record.pause_id, notified, now):
+    if not _add_notice(transaction, SubjectKind.ADOPTED, record, record.pause_id, notified, now):
         return
     logger.warning(
         "a pause made through the bot isn't in this database, so its end is unknown",
@@ -324,7 +324,7 @@ def notify_end_not_theirs(
     if is_machine(person) or _are_one(transaction, person, record.line.by):
         return
     people = who_wants(transaction, Notice.REPLACED, [person])
-    _add(transaction, SubjectKind.END_VOID, record, record.pause_id, people, now)
+    _add_notice(transaction, SubjectKind.END_VOID, record, record.pause_id, people, now)
 
 
 def _are_one(transaction: Transaction, user_id: str, by: Actor | None) -> bool:
@@ -345,7 +345,7 @@ def _notify_watchers(transaction: Transaction, record: PauseRecord, now: datetim
     people -= set(ResumeWatchers(transaction).waiting([pause.pause_id for pause in left]))
     is_whole_group = act is not None and len(act.of(GroupOutcome.CHANGED)) > 1 and not left
     kind = SubjectKind.GROUP_RESUMED if is_whole_group else SubjectKind.RESUMED
-    _add(transaction, kind, record, record.end_number, people, now)
+    _add_notice(transaction, kind, record, record.end_number, people, now)
 
 
 def shown_in(
@@ -357,7 +357,7 @@ def shown_in(
     return [card.channel_id for card in cards]
 
 
-def _add(
+def _add_notice(
     transaction: Transaction,
     kind: SubjectKind,
     record: PauseRecord,

@@ -142,7 +142,7 @@ def _with_new_pause(known: Known, reading: Reading, shown: Shown) -> Known:
     if name is not None and name.kind is PauseEventKind.UPDATED:
         # It began before: what waits since the last end is its beginning.
         earlier = waiting_beginning(known, len(known.pauses), name)
-    lines = (*(event.line for event in earlier), _line(shown, act, name))
+    lines = (*(event.line for event in earlier), _new_line(shown, act, name))
     pause = KnownPause(lines, reading.at, timer=_timer(act, shown))
     known = replace(_proved(known, act), pauses=(*known.pauses, pause))
     return known.without([name, *earlier]).revised
@@ -172,7 +172,7 @@ def _with_line(known: Known, pause: KnownPause, reading: Reading, shown: Shown) 
         if event is not name and pause.first_line.paused_at < event.at < until
     ]
     new = lines_behind(pause.last_line, earlier)
-    lines = (*pause.lines, *new, _line(shown, act, name))
+    lines = (*pause.lines, *new, _new_line(shown, act, name))
     timer = _timer(act, shown)
     if timer is None and pause.timer is not None and pause.timer.state is TimerState.SET:
         timer = replace(pause.timer, state=TimerState.VOID)
@@ -224,7 +224,7 @@ def _proving_act(known: Known, shown: Shown, name: PauseEvent | None) -> PauseAc
     return act if name.is_ours and act.answered == shown else None
 
 
-def _line(shown: Shown, act: PauseAct | None, name: PauseEvent | None) -> Line:
+def _new_line(shown: Shown, act: PauseAct | None, name: PauseEvent | None) -> Line:
     by = act.actor if act is not None else None
     if name is None:
         return Line(shown.reason, shown.paused_at, by)

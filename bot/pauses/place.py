@@ -44,7 +44,7 @@ def place(known: Known, event: PauseEvent, now: datetime) -> Known:
         return _place_end(known, event, now)
     spot = _line_of(known, event)
     if spot is not None:
-        return _named(known, spot, event)
+        return _with_name(known, spot, event)
     spot = _between_lines(known, event)
     if spot is not None:
         return _inserted(known, spot, event)
@@ -101,7 +101,7 @@ def _unnamed_lines(known: Known, event: PauseEvent) -> Iterator[_Spot]:
                 yield _Spot(number, index)
 
 
-def _named(known: Known, spot: _Spot, event: PauseEvent) -> Known:
+def _with_name(known: Known, spot: _Spot, event: PauseEvent) -> Known:
     pause = known.pauses[spot.pause]
     line = pause.lines[spot.line]
     shown = line

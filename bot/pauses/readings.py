@@ -295,12 +295,12 @@ def _is_unknown_end(before: Known, after: Known, event: PauseEvent) -> bool:
 def _reading(known: Known, reading: PauseReading, *, is_answer: bool = False) -> Reading:
     if reading.pause is None:
         return Reading(None, reading.at, reading.status)
-    shown = _shown(known, reading.pause, reading.at, is_answer=is_answer)
+    shown = _shown_line(known, reading.pause, reading.at, is_answer=is_answer)
     # The time of an answer is rounded down, and no reading comes before what it shows.
     return Reading(shown, max(reading.at, shown.paused_at), reading.status)
 
 
-def _shown(known: Known, pause: Pause, at: datetime, *, is_answer: bool) -> Shown:
+def _shown_line(known: Known, pause: Pause, at: datetime, *, is_answer: bool) -> Shown:
     """The pause as a line that is known shows it, if it is that line.
 
     A service may send a time with another precision than before, or none. Without a time a line is

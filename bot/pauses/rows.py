@@ -66,7 +66,7 @@ class Pauses(Numbered[PauseRecord]):
         return from_row(
             PauseRecord,
             row,
-            line=_line(row),
+            line=_line_of_row(row),
             queue=PausedQueue(row.queued_at_start, row.queued_now, row.waited, row.stopped),
             end=end,
             told_end=told_end,
@@ -94,7 +94,7 @@ class Pauses(Numbered[PauseRecord]):
 
         Call `of` before, in the same transaction.
         """
-        row = _row(record)
+        row = _row_of_pause(record)
         if not record.pause_id:
             return self._add(pauses, row)
         self._change(pauses, pauses.c.pause_id == record.pause_id, **row)
@@ -199,14 +199,14 @@ class Pauses(Numbered[PauseRecord]):
         return self._all(_UNNOTIFIED, before=ended_before)
 
 
-def _line(row: ResultRow) -> PauseLine:
+def _line_of_row(row: ResultRow) -> PauseLine:
     return PauseLine(
         row.paused_at, row.stored_reason, row.reason, row.by, row.event_id, row.group_act_id
     )
 
 
 def _earlier_line(row: ResultRow) -> EarlierLine:
-    return EarlierLine(row.pause_id, _line(row), row.taken_over_by, row.line_id)
+    return EarlierLine(row.pause_id, _line_of_row(row), row.taken_over_by, row.line_id)
 
 
 _EMPTY = {
@@ -217,7 +217,7 @@ _EMPTY = {
 """The columns of a pause in force that nobody has taken over."""
 
 
-def _row(record: PauseRecord) -> dict[str, object]:
+def _row_of_pause(record: PauseRecord) -> dict[str, object]:
     row = {**_EMPTY, **as_row(pauses, record)}
     row |= as_row(pauses, record.line) | as_row(pauses, record.queue)
     if record.timer is not None:

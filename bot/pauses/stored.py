@@ -140,7 +140,7 @@ def as_event(
 
 
 def _pause(record: PauseRecord, earlier: Sequence[EarlierLine]) -> KnownPause:
-    lines = [*(_line(before.line) for before in earlier), _line(record.line)]
+    lines = [*(_known_line(before.line) for before in earlier), _known_line(record.line)]
     seen_at = record.seen_at or record.line.paused_at
     timer = None
     if record.timer is not None and record.timer.set_by == record.line.by:
@@ -163,7 +163,7 @@ def _pause(record: PauseRecord, earlier: Sequence[EarlierLine]) -> KnownPause:
     return KnownPause(tuple(lines), seen_at, known_end, timer=timer, pause_id=record.pause_id)
 
 
-def _line(line: PauseLine) -> Line:
+def _known_line(line: PauseLine) -> Line:
     return Line(line.stored_reason, line.paused_at, line.by, line.event_id)
 
 

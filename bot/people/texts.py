@@ -146,7 +146,7 @@ def menu(person: AboutPerson) -> list[Block]:
     The lines are there for the fallback text too.
     """
     options = {
-        notice: blocks.option(_name(notice), notice.value, description=_MEANINGS[notice])
+        notice: blocks.option(_notice_name(notice), notice.value, description=_MEANINGS[notice])
         for notice in Notice
     }
     on = [notice for notice in Notice if notice in person.wanted]
@@ -158,7 +158,7 @@ def menu(person: AboutPerson) -> list[Block]:
         chosen=[options[notice] for notice in on],
     )
     lines = ["*My notifications*"]
-    lines += [f"{word}: {_names(some)}" for word, some in (("On", on), ("Off", off)) if some]
+    lines += [f"{word}: {_notice_names(some)}" for word, some in (("On", on), ("Off", off)) if some]
     if person.login is None and OF_THE_AUTHOR & person.wanted:
         lines.append("Link your code host username to get pull request notifications.")
     block_id = "-".join(["notices", *sorted(notice.value for notice in on)])
@@ -224,7 +224,7 @@ def switched(changed: Mapping[Notice, bool]) -> str:
     said = []
     for word in ("on", "off"):
         some = [notice for notice in Notice if changed.get(notice) is (word == "on")]
-        which = together([_name(notice) for notice in some])
+        which = together([_notice_name(notice) for notice in some])
         if frozenset(some) == DIRECT_NOTICES:
             which = "All direct messages"
         elif len(some) == len(Notice):
@@ -233,9 +233,9 @@ def switched(changed: Mapping[Notice, bool]) -> str:
     return " ".join(said) or "Nothing changed."
 
 
-def _names(notices: Sequence[Notice]) -> str:
-    return ", ".join(map(_name, notices))
+def _notice_names(notices: Sequence[Notice]) -> str:
+    return ", ".join(map(_notice_name, notices))
 
 
-def _name(notice: Notice) -> str:
+def _notice_name(notice: Notice) -> str:
     return notice.value.capitalize()

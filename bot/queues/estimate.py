@@ -114,7 +114,7 @@ class Past:
 
     def _expected(self, ahead: int, waited: timedelta, at: datetime) -> timedelta | None:
         """The median of what comparable ones still waited, of those that had merged by then."""
-        known = bisect_right(self.waits, at, key=_end_of)
+        known = bisect_right(self.waits, at, key=_merged_at)
         found: list[float] = []
         for wait in reversed(self.waits[:known]):
             since = wait.since(ahead)
@@ -149,7 +149,7 @@ def past_of(entries: Iterable[PastEntry], held: Iterable[Period], branch: str | 
 
     If nobody knows the branch, and pull requests for several ones merged, there is no line.
     """
-    known = sorted(entries, key=_end)
+    known = sorted(entries, key=_left_at)
     branches = {entry.branch for entry in known}
     if branch is None and len(branches) > 1:
         known = []
@@ -172,17 +172,17 @@ def _waits(entries: Sequence[PastEntry]) -> Iterator[_Wait]:
         yield _Wait(entry, left, max(ahead, 0))
 
 
-def _end(entry: PastEntry) -> datetime:
+def _left_at(entry: PastEntry) -> datetime:
     return entry.left_at
 
 
-def _end_of(wait: _Wait) -> datetime:
+def _merged_at(wait: _Wait) -> datetime:
     return wait.entry.left_at
 
 
 def _without_overlaps(held: Iterable[Period]) -> Iterator[Period]:
     reached: datetime | None = None
-    for period in sorted(held, key=_begin):
+    for period in sorted(held, key=_period_begin):
         begin = period.begin if reached is None else max(period.begin, reached)
         if period.end is None:
             yield Period(begin, None)
@@ -192,5 +192,5 @@ def _without_overlaps(held: Iterable[Period]) -> Iterator[Period]:
             reached = period.end
 
 
-def _begin(period: Period) -> datetime:
+def _period_begin(period: Period) -> datetime:
     return period.begin

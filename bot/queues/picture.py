@@ -165,7 +165,7 @@ def picture(snapshot: Snapshot) -> Picture:
             known.is_overdue,
         )
     behind = waiting[NEXT_UP : NEXT_UP + NAMED_WAITING]
-    leads = [_state(batch) for batch in status.leads]
+    leads = [_batch_state(batch) for batch in status.leads]
     advancing = [state for state in leads if state in ADVANCING]
     return Picture(
         pause=paused,
@@ -192,7 +192,7 @@ def picture(snapshot: Snapshot) -> Picture:
     )
 
 
-def _state(batch: Batch) -> str:
+def _batch_state(batch: Batch) -> str:
     """Its code, unless its checks run though it won't merge."""
     members = batch.members
     is_frozen = bool(members) and all(member.is_frozen for member in members)

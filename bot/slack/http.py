@@ -119,7 +119,7 @@ class SlackRequests:
             secret = self._secret_of(signed, body)
             if isinstance(secret, Refused):
                 return self._refuse(request, secret)
-            received = _read(request, body)
+            received = _read_request(request, body)
         except UNREADABLE_ERRORS:
             extra = {"action": "request_unreadable", "length": len(body)}
             logger.warning("a request was not understood", extra=extra)
@@ -194,7 +194,7 @@ def _only(request: web.Request, name: str) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _read(request: web.Request, body: bytes) -> AsyncBoltRequest:
+def _read_request(request: web.Request, body: bytes) -> AsyncBoltRequest:
     """A verified request as Bolt takes it. Raises UNREADABLE_ERRORS."""
     encoding = request.charset
     if encoding is not None and encoding.lower() not in ENCODINGS:

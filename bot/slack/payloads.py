@@ -38,10 +38,10 @@ def _link(found: re.Match[str]) -> str:
     sign, target, label = found.groups()
     if sign:
         return found[0]
-    return _shown(target, label or "")
+    return _link_text(target, label or "")
 
 
-def _shown(target: str, label: str) -> str:
+def _link_text(target: str, label: str) -> str:
     """What the person sees, and where it leads if they can't see that.
 
     A label like the name of a repository is kept with its address, so that the bot acts on no

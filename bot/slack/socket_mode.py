@@ -146,9 +146,9 @@ class SlackSocket(SocketModeClient):
             self._is_dialing = False
         self._opened_at = self._clock.monotonic()
         self._has_connected.set()
-        _begin(self._read(self.current_session), self._reading)
+        _start_task(self._read(self.current_session), self._reading)
         if before is not None:
-            _begin(before.close(), self._under_way)
+            _start_task(before.close(), self._under_way)
 
     @override
     async def send_message(self, message: str) -> None:
@@ -187,7 +187,7 @@ class SlackSocket(SocketModeClient):
                         self._changed(message.get("num_connections"))
                     case _:
                         handling = self.run_message_listeners(message, str(raw))
-                        _begin(handling, self._under_way)
+                        _start_task(handling, self._under_way)
         await self._leave(session, CLOSED)
 
     async def _leave(self, session: ClientConnection, reason: str) -> None:
@@ -239,7 +239,7 @@ class SlackSocket(SocketModeClient):
         return retry_delay(doubled, hint=hint, jitter=self._jitter()) if doubled else 0.0
 
 
-def _begin(work: Coroutine[Any, Any, None], running: set[asyncio.Task[None]]) -> None:
+def _start_task(work: Coroutine[Any, Any, None], running: set[asyncio.Task[None]]) -> None:
     task = asyncio.create_task(work)
     running.add(task)
     task.add_done_callback(running.discard)

@@ -35,7 +35,7 @@ async def copy_database(source: str, target: str, clock: Clock) -> Mapping[str, 
     Nothing is copied then. The error names the database.
     """
     for name, url in ((SOURCE, source), (TARGET, target)):
-        with _named(name):
+        with _errors_about(name):
             create_engine(url).dispose()
     if _is_sqlite(source) is _is_sqlite(target):
         raise StoreUnusable(
@@ -43,20 +43,20 @@ async def copy_database(source: str, target: str, clock: Clock) -> Mapping[str, 
             " use mqbot backup and restore, or pg_dump and pg_restore"
         )
     with ExitStack() as stack:
-        with _named(SOURCE):
+        with _errors_about(SOURCE):
             is_ours = migrate.current_revision(source) is not None
         if not is_ours:
             raise StoreUnusable(f"{SOURCE} holds no database of mqbot")
-        with _named(SOURCE):
+        with _errors_about(SOURCE):
             await _keep_others_out(source, clock, stack)
             migrate.upgrade(source)
         is_new = _is_sqlite(target) and not sqlite_path(target).exists()
-        with _named(TARGET):
+        with _errors_about(TARGET):
             await _keep_others_out(target, clock, stack)
             migrate.upgrade(target)
         copied = _copy_all(source, target)
         if is_new:
-            with _named(TARGET), as_store_errors():
+            with _errors_about(TARGET), as_store_errors():
                 _give_to_owner(target)
     return copied
 
@@ -66,7 +66,7 @@ def _is_sqlite(url: str) -> bool:
 
 
 @contextmanager
-def _named(name: str) -> Iterator[None]:
+def _errors_about(name: str) -> Iterator[None]:
     """Say in an error which of the two databases it is about."""
     try:
         yield
@@ -105,15 +105,15 @@ class _Side:
     def run(
         self, statement: sa.Executable, parameters: Sequence[Mapping[str, Any]] | None = None
     ) -> sa.CursorResult[*tuple[Any, ...]]:
-        with _named(self.name), as_store_errors():
+        with _errors_about(self.name), as_store_errors():
             return self._connection.execute(statement, parameters)
 
     def parts(self, rows: sa.Executable) -> Iterator[Sequence[ResultRow]]:
         """The rows, a part at a time."""
-        with _named(self.name), as_store_errors():
+        with _errors_about(self.name), as_store_errors():
             found = self._connection.execution_options(stream_results=True).execute(rows)
         while True:
-            with _named(self.name), as_store_errors():
+            with _errors_about(self.name), as_store_errors():
                 part = found.fetchmany(PART)
             if not part:
                 return
@@ -171,14 +171,14 @@ def _transaction(name: str, url: str) -> Iterator[_Side]:
     # One of the two may be idle for as long as the other works on a part.
     engine = create_engine(url, idle_seconds=0)
     try:
-        with _named(name), as_store_errors():
+        with _errors_about(name), as_store_errors():
             connection = engine.connect()
             connection.begin()
         with connection:
             side = _Side(name, connection)
             side.lock()
             yield side
-            with _named(name), as_store_errors():
+            with _errors_about(name), as_store_errors():
                 connection.commit()
     finally:
         engine.dispose()

@@ -204,7 +204,7 @@ def _among_keys(rows: Rows, column: Expression) -> Rows:
 def from_row(kind: type[_T], row: ResultRow, **others: object) -> _T:
     """A record from the columns that have its fields' names, and from `others`."""
     columns = row._asdict() | others
-    return kind(**{name: columns[name] for name in _names(kind)})
+    return kind(**{name: columns[name] for name in _field_names(kind)})
 
 
 def from_rows(kind: type[_T], rows: Sequence[ResultRow]) -> list[_T]:
@@ -212,7 +212,7 @@ def from_rows(kind: type[_T], rows: Sequence[ResultRow]) -> list[_T]:
     if not rows:
         return []
     columns = rows[0]._fields
-    places = {name: columns.index(name) for name in _names(kind)}
+    places = {name: columns.index(name) for name in _field_names(kind)}
     return [kind(**{name: row[place] for name, place in places.items()}) for row in rows]
 
 
@@ -227,11 +227,11 @@ def columns_of(table: sa.Table, kind: type["Dataclass"]) -> Sequence[Expression]
 
 
 @cache
-def _names(kind: type["Dataclass"]) -> Sequence[str]:
+def _field_names(kind: type["Dataclass"]) -> Sequence[str]:
     return [field.name for field in fields(kind)]
 
 
 @cache
 def _shared(table: sa.Table, kind: type["Dataclass"]) -> Sequence[str]:
     number = table.autoincrement_column
-    return [name for name in _names(kind) if name in table.c and table.c[name] is not number]
+    return [name for name in _field_names(kind) if name in table.c and table.c[name] is not number]

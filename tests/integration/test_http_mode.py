@@ -414,7 +414,7 @@ async def test_nothing_parses_an_unsigned_body(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, body: bytes
 ) -> None:
     parsed: list[object] = []
-    monkeypatch.setattr("bot.slack.http._read", lambda *_: parsed.append(1))
+    monkeypatch.setattr("bot.slack.http._read_request", lambda *_: parsed.append(1))
     for kind in (FORM_TYPE, "application/json", "multipart/form-data; boundary=x"):
         headers = {**signed(body, machine.now, "another secret"), "Content-Type": kind}
         assert (await machine.send(body, headers)).status == 401

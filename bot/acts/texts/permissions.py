@@ -66,14 +66,14 @@ def denied(error: PermissionDenied) -> str:
             f"I can't let you {doing} right now: Slack didn't confirm that you may "
             f"({code(said, CODE_LIMIT)}). Nothing was changed. {_FIXES.get(said, _LATER)}"
         )
-    refused = f"Only {_named(error.who_can)} can {doing}."
+    refused = f"Only {_people_who_may(error.who_can)} can {doing}."
     if error.claimed_login is None:
         return refused
     login = quote(error.claimed_login, LOGIN_LIMIT)
     return f"{refused} You linked {login} yourself. Only logins in MQBOT_LOGINS count here."
 
 
-def _named(who: WhoCan) -> str:
+def _people_who_may(who: WhoCan) -> str:
     """The people who may."""
     groups = [quote(name, PERMITTED_NAME_LIMIT) for name in who.groups[:PERMITTED_SHOWN]]
     people = [quote(name, PERMITTED_NAME_LIMIT) for name in who.people[:PERMITTED_SHOWN]]
@@ -112,7 +112,7 @@ def _may(permitted: Permitted) -> str:
             [escape(name) for name in permitted.repositories], most=RULED_REPOSITORIES_NAMED
         )
         where = f" in {names}"
-    return f"*{doing[0].upper()}{doing[1:]}*{where}: {_named(permitted.who)}"
+    return f"*{doing[0].upper()}{doing[1:]}*{where}: {_people_who_may(permitted.who)}"
 
 
 def _listed(words: list[str]) -> str:

@@ -55,7 +55,7 @@ def changed(acts: Sequence[AuditRecord]) -> Message:
 
 def _joined(names: Sequence[str], selection: str) -> str:
     """Which are new, where, and what follows from that."""
-    new = _names(names)
+    new = _repositories(names)
     where = "" if selection == ALL else f" in {quote(selection, NAME_SHOWN)}"
     follows = f"This channel follows {all_of(selection)}"
     if len(names) == 1:
@@ -69,10 +69,10 @@ def _left(acts: Sequence[AuditRecord], selection: str) -> str:
     sentences = []
     if len(ended) == 1:
         no_longer = "This channel is no longer subscribed to it."
-        sentences.append(f":no_bell: *{_names(ended)}* left {of}. {no_longer}")
+        sentences.append(f":no_bell: *{_repositories(ended)}* left {of}. {no_longer}")
     elif ended:
         no_longer = "This channel is no longer subscribed to them."
-        sentences.append(f":no_bell: *{_names(ended)}* left {of}. {no_longer}")
+        sentences.append(f":no_bell: *{_repositories(ended)}* left {of}. {no_longer}")
     sentences += [
         f":bell: *{quote(act.repository, NAME_SHOWN)}* left {of}. This channel stays subscribed to "
         f"it: {_words(act)}"
@@ -82,7 +82,7 @@ def _left(acts: Sequence[AuditRecord], selection: str) -> str:
     return listed(sentences, "\n", length=OVERVIEW_LENGTH)
 
 
-def _names(repositories: Sequence[str]) -> str:
+def _repositories(repositories: Sequence[str]) -> str:
     names = [quote(repository, NAME_SHOWN) for repository in repositories]
     return listed(names, length=NAMES_LENGTH, most=NAMES)
 

@@ -118,7 +118,7 @@ def subscribed(
     """
     if isinstance(where, Group):
         to = f"{_of(where)}:\n{lines_of(found)}"
-        besides = _names([subscription.repository for subscription in configured])
+        besides = _few([subscription.repository for subscription in configured])
         facts = ["Repositories added later are included"]
         if where.name != ALL:
             facts = [f"Repositories that join {escape(where.mention)} later are included"]
@@ -219,7 +219,7 @@ def unsubscribed(
     `ended`: those by command; the settings may go on subscribing the channel.
     """
     if not left:
-        return blocks.sentence(f":no_bell: Unsubscribed this channel from {_names(ended)}.")
+        return blocks.sentence(f":no_bell: Unsubscribed this channel from {_few(ended)}.")
     only = ":bell: This channel stays subscribed to"
     if not isinstance(where, Group):
         still = "; ".join(
@@ -229,7 +229,7 @@ def unsubscribed(
             only = ":no_bell: Ended this channel's own subscription. It stays subscribed to"
         return blocks.sentence(f"{only} {escape(where)}: {still}")
     if ended:
-        only = f":no_bell: Unsubscribed this channel from {_names(ended)}. It stays subscribed to:"
+        only = f":no_bell: Unsubscribed this channel from {_few(ended)}. It stays subscribed to:"
     return _listed(only if ended else f"{only} them:", left, command)
 
 
@@ -247,7 +247,7 @@ def not_subscribed(where: Where, left: Sequence[Subscription], command: str) -> 
 
 def still_configured(repositories: Sequence[RepositoryName]) -> Message:
     return blocks.sentence(
-        f"This channel's subscription to {_names(repositories)} comes from the bot's configuration "
+        f"This channel's subscription to {_few(repositories)} comes from the bot's configuration "
         "(MQBOT_CHANNELS); an operator of the bot can change it there."
     )
 
@@ -300,7 +300,7 @@ def lines_of(found: Sequence[Subscription]) -> str:
     """A line for each set of options, with its first repositories."""
     lines = []
     for (words, selection), repositories in _together(found).items():
-        names = _names(repositories)
+        names = _few(repositories)
         lines.append(f"• {_within(selection, names)}: {words}")
     return listed(lines, "\n", length=OVERVIEW_LENGTH)
 
@@ -344,7 +344,7 @@ def all_of(selection: str) -> str:
     return f"everything in {quote(selection, NAME_SHOWN)}"
 
 
-def _names(repositories: Sequence[RepositoryName]) -> str:
+def _few(repositories: Sequence[RepositoryName]) -> str:
     return listed(
         [escape(repository) for repository in repositories], length=NAMES_LENGTH, most=NAMES
     )
@@ -440,10 +440,10 @@ def channel_ended(
     place = channel(channel_id)
     sentences = []
     if ended:
-        sentences.append(f"{place} is no longer subscribed to {_named(ended)}.")
+        sentences.append(f"{place} is no longer subscribed to {_all(ended)}.")
     if configured:
         sentences.append(
-            f"Its subscriptions to {_named(configured)} are in the settings: ask the bot's "
+            f"Its subscriptions to {_all(configured)} are in the settings: ask the bot's "
             "operator to remove them from MQBOT_CHANNELS."
         )
     if not sentences:
@@ -451,5 +451,5 @@ def channel_ended(
     return blocks.sentence(" ".join(sentences))
 
 
-def _named(names: Sequence[RepositoryName]) -> str:
+def _all(names: Sequence[RepositoryName]) -> str:
     return listed([escape(name) for name in names])

@@ -427,12 +427,12 @@ def _bisection_ended(record: EventRecord) -> PostParts:
 
 
 def _pause(record: EventRecord, word: str) -> PostParts:
-    reason = unsigned_reason(record.details.reason or "", _name(record))
+    reason = unsigned_reason(record.details.reason or "", _who_paused(record))
     said = literal(reason, REASON_LIMIT) if reason else ""
-    return PostParts(":double_vertical_bar:", word, said, by=person(_name(record)))
+    return PostParts(":double_vertical_bar:", word, said, by=person(_who_paused(record)))
 
 
-def _name(record: EventRecord) -> str | None:
+def _who_paused(record: EventRecord) -> str | None:
     """Who paused or resumed the queue."""
     details = record.details
     if details.actor is None and details.is_ours:
@@ -445,11 +445,11 @@ def _freeze(record: EventRecord) -> PostParts:
     before = record.details.freeze_before
     has_ended = record.type == FREEZE_DELETE
     if has_ended:
-        said = [_reason(record.details)]
+        said = [_because(record.details)]
     elif before is not None:
         said = freeze_changes(before, freeze)
     else:
-        said = [_reason(freeze), freeze_period(freeze)]
+        said = [_because(freeze), freeze_period(freeze)]
     mark = RUNS if has_ended else FREEZE_MARK
     word = _freeze_word(record, is_in_force=is_start_known_past(freeze, record.received_at))
     verdict = " · ".join(filter(None, said))
@@ -499,7 +499,7 @@ _POST_WRITERS: dict[EventKind, Callable[[EventRecord], PostParts]] = {
     EventKind.PAUSE: lambda record: _pause(record, "Queue paused"),
     EventKind.PAUSE_UPDATE: lambda record: _pause(record, "Pause reason changed"),
     EventKind.RESUME: lambda record: PostParts(
-        ":arrow_forward:", "Queue resumed", by=person(_name(record))
+        ":arrow_forward:", "Queue resumed", by=person(_who_paused(record))
     ),
     EventKind.FREEZE: _freeze,
     EventKind.COMMAND: _command,
@@ -514,7 +514,7 @@ def _list(numbers: Sequence[int]) -> str:
     return ", ".join(f"#{number}" for number in numbers) or "its pull requests"
 
 
-def _reason(of: EventDetails | FreezeAttributes) -> str:
+def _because(of: EventDetails | FreezeAttributes) -> str:
     return literal(of.reason, REASON_LIMIT) if of.reason else ""
 
 

@@ -34,12 +34,12 @@ def _text(value: str | None) -> str:
     return quote(value, EVENT_TEXT_LIMIT) if value else ""
 
 
-def _names(names: Sequence[str]) -> str:
+def _quoted(names: Sequence[str]) -> str:
     return ", ".join(quote(name) for name in names)
 
 
 def _changes(details: EventDetails) -> str:
-    changes = {"added": _names(details.added), "removed": _names(details.removed)}
+    changes = {"added": _quoted(details.added), "removed": _quoted(details.removed)}
     return "; ".join(f"{word} {names}" for word, names in changes.items() if names)
 
 
@@ -74,7 +74,7 @@ def _checked(details: EventDetails) -> Wording:
 
 
 def _asked_for_review(details: EventDetails) -> Wording:
-    asked = [_names(details.reviewers), _names(details.team_reviewers)]
+    asked = [_quoted(details.reviewers), _quoted(details.team_reviewers)]
     names = ", ".join(part for part in asked if part)
     return Wording("Review requested", f"of {names}" if names else "")
 
@@ -145,7 +145,7 @@ _ACTION_WRITERS: Mapping[str, Callable[[EventDetails], Wording]] = {
     "action.comment": lambda details: Wording("Commented", _text(details.message)),
     "action.copy": lambda details: Wording("Copied", _target(details)),
     "action.delete_head_branch": lambda details: Wording("Branch deleted", _text(details.branch)),
-    "action.dismiss_reviews": lambda details: Wording("Reviews dismissed", _names(details.users)),
+    "action.dismiss_reviews": lambda details: Wording("Reviews dismissed", _quoted(details.users)),
     "action.edit": _edited,
     "action.label": lambda details: Wording("Labels changed", _changes(details)),
     "action.merge": lambda details: Wording(

@@ -124,14 +124,14 @@ def queued(freeze: Freeze) -> str:
 def announced(freeze: Freeze) -> Message:
     """Before its start."""
     starts = _time(freeze.terms.start, freeze.terms)
-    return blocks.post(f"{FREEZE_MARK} *Freeze starts {starts}* {_name(freeze)}", queued(freeze))
+    return blocks.post(f"{FREEZE_MARK} *Freeze starts {starts}* {_about(freeze)}", queued(freeze))
 
 
 def begun(freeze: Freeze) -> Message:
     """At its start; the time makes a late post true."""
     since, until = (_time(at, freeze.terms) for at in (freeze.terms.start, freeze.terms.end))
     return blocks.post(
-        f"{FREEZE_MARK} *Merging is frozen* {_name(freeze)}",
+        f"{FREEZE_MARK} *Merging is frozen* {_about(freeze)}",
         f"since {since}",
         f"until {until}" if until else "until someone removes it",
     )
@@ -148,11 +148,11 @@ def over(freeze: Freeze, still_frozen: str = "") -> Message:
             f"noticed {local_time(freeze.over_at)}",
             "someone removed it, and the event log doesn't say who",
         ]
-    headline = f"{RUNS} *Freeze over* {_name(freeze)}"
+    headline = f"{RUNS} *Freeze over* {_about(freeze)}"
     return blocks.post(headline, *facts, details=[still_frozen])
 
 
-def _name(freeze: Freeze) -> str:
+def _about(freeze: Freeze) -> str:
     reason = freeze_reason(freeze)
     return f"{escape(freeze.repository)}: {reason}" if reason else escape(freeze.repository)
 

@@ -95,7 +95,7 @@ def _by(known: Freeze) -> str:
     return f"by {quote(known.by, NAME_LIMIT)}" if known.by else ""
 
 
-def _reason(known: Freeze) -> str:
+def _why(known: Freeze) -> str:
     return literal(known.reason, REASON_LIMIT)
 
 
@@ -144,7 +144,7 @@ def frozen(known: Freeze, now: datetime, others: Sequence[Freeze] = ()) -> Messa
     """
     word = "Queue frozen" if known.has_begun(now) else "Freeze planned"
     return blocks.post(
-        f"{FREEZE_MARK} *{word}* {escape(known.repository)}: {_reason(known)}",
+        f"{FREEZE_MARK} *{word}* {escape(known.repository)}: {_why(known)}",
         _by(known),
         *freeze_facts(known.terms),
         details=[holding_too(known, others)],
@@ -225,7 +225,7 @@ def freezes(repository: RepositoryName, known: Sequence[Freeze], now: datetime) 
     for freeze in known[:FREEZES_LISTED]:
         begun = "In force" if freeze.has_begun(now) else "Planned"
         shown += [
-            blocks.section(f"*{begun}:* {_reason(freeze) or NO_REASON}"),
+            blocks.section(f"*{begun}:* {_why(freeze) or NO_REASON}"),
             *labelled(freeze.by, freeze.terms),
             blocks.actions(_listed_controls(freeze, now)),
         ]
@@ -257,7 +257,7 @@ def _in_short(known: Sequence[Freeze], now: datetime) -> str:
         return "no freeze"
     first = min(known, key=lambda freeze: not freeze.has_begun(now))
     state = "frozen" if first.has_begun(now) else "freeze planned"
-    facts = [f"{state} {_by(first)}".rstrip(), freeze_period(first.terms), _reason(first)]
+    facts = [f"{state} {_by(first)}".rstrip(), freeze_period(first.terms), _why(first)]
     if known[1:]:
         facts.append(f"and {len(known) - 1:,} more")
     return " · ".join(filter(None, facts))
@@ -323,7 +323,7 @@ def _already(known: Freeze, now: datetime) -> Message:
     if not known.has_begun(now):
         state = f"A freeze of {name} is already planned{by} for that time"
     return blocks.post(
-        f"{FREEZE_MARK} {state}: {_reason(known)}",
+        f"{FREEZE_MARK} {state}: {_why(known)}",
         *freeze_facts(known.terms),
         "Nothing was changed.",
         buttons=controls(known),
@@ -334,7 +334,7 @@ def not_yours(known: Freeze) -> Message:
     """To a machine that ends only the freezes it made, unless it says otherwise."""
     by = f" {_by(known)}" if known.by else ""
     return blocks.sentence(
-        f"{FREEZE_MARK} {escape(known.repository)} is frozen{by}: {_reason(known)}. That isn't "
+        f"{FREEZE_MARK} {escape(known.repository)} is frozen{by}: {_why(known)}. That isn't "
         "your freeze, so nothing was changed; `--any` (in JSON: `any`) ends it."
     )
 
@@ -343,7 +343,7 @@ def unfrozen(
     ended: Sequence[Freeze], by: str, reason: str, others: Sequence[Freeze] = ()
 ) -> Message:
     """The post about freezes of one repository that somebody ended; `others` are still in force."""
-    why = listed([_reason(freeze) for freeze in ended if freeze.reason], "; ")
+    why = listed([_why(freeze) for freeze in ended if freeze.reason], "; ")
     name = escape(ended[0].repository)
     return blocks.post(
         f":arrow_forward: *Freeze ended* {name}: {literal(reason, REASON_LIMIT)}",
@@ -359,7 +359,7 @@ def unfrozen_reply(ended: Sequence[Freeze], others: Sequence[Freeze] = ()) -> Me
     period = freeze_period(known.terms)
     return blocks.post(
         f":arrow_forward: The freeze of {escape(known.repository)} has ended.",
-        f"Reason was: {_reason(known)}" if known.reason else "",
+        f"Reason was: {_why(known)}" if known.reason else "",
         period and f"it was {period}",
         details=[still_frozen(others)],
     )
@@ -372,7 +372,7 @@ def of_which(known: Sequence[Freeze], now: datetime) -> str:
     for number, freeze in enumerate(known, start=1):
         state = "In force" if freeze.has_begun(now) else "Planned"
         facts = [_by(freeze), *freeze_facts(freeze.terms)]
-        line = f"{state}: {_reason(freeze)} · {' · '.join(fact for fact in facts if fact)}"
+        line = f"{state}: {_why(freeze)} · {' · '.join(fact for fact in facts if fact)}"
         lines.append(f"{number}. {line}" if choices else line)
     return listed(lines, "\n", most=max(FREEZES_LISTED, len(choices)))
 
@@ -421,10 +421,10 @@ def partly_allowed(
     if act is not None and act.state is ActState.UNCERTAIN:
         headline, follows = pause_outcomes.failed(act)
         first_left = "I can't tell yet"
-    lines = [f"• {_reason(known) or NO_REASON}: lets it merge" for known in outcome.freezes]
+    lines = [f"• {_why(known) or NO_REASON}: lets it merge" for known in outcome.freezes]
     for index, known in enumerate(outcome.left):
         state = "holds it" if index else first_left
-        lines.append(f"• {_reason(known) or NO_REASON}: {state}")
+        lines.append(f"• {_why(known) or NO_REASON}: {state}")
     said = " ".join(filter(None, [f":warning: {headline}", failure, follows]))
     buttons = []
     if repeat is not None and len(repeat.value) <= blocks.VALUE_LIMIT:
@@ -435,7 +435,7 @@ def partly_allowed(
 
 def allowed(pull_request: int, known: Sequence[Freeze], by: str, reason: str) -> Message:
     """The post about a pull request that may merge during a freeze."""
-    frozen_for = listed([_reason(freeze) for freeze in known if freeze.reason], "; ")
+    frozen_for = listed([_why(freeze) for freeze in known if freeze.reason], "; ")
     return blocks.post(
         f"{FREEZE_MARK} *#{pull_request} of {escape(known[0].repository)} may merge during the "
         f"freeze:* {literal(reason, REASON_LIMIT)}",

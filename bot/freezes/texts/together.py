@@ -19,7 +19,7 @@ def holding_too(freeze: Freeze, others: Sequence[Freeze]) -> str:
         "Another freeze holds merges too",
         "{count} other freezes hold merges too",
     )
-    return f"{title}: {_names(others)}. {_until([freeze, *others])}"
+    return f"{title}: {_freezes_in_short(others)}. {_until([freeze, *others])}"
 
 
 def still_frozen(others: Sequence[Freeze]) -> str:
@@ -31,10 +31,10 @@ def still_frozen(others: Sequence[Freeze]) -> str:
         "Still frozen by another freeze",
         "Still frozen by {count} other freezes",
     )
-    return f"{title}: {_names(others)}"
+    return f"{title}: {_freezes_in_short(others)}"
 
 
-def _names(freezes: Sequence[Freeze]) -> str:
+def _freezes_in_short(freezes: Sequence[Freeze]) -> str:
     return listed([_in_short(freeze) for freeze in freezes], "; ", most=FREEZES_LISTED)
 
 

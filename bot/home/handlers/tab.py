@@ -171,7 +171,7 @@ async def _draw(bot: Bot, people: Sequence[RecentViewer]) -> list[_Tab]:
     for person in people:
         # A click may turn the person's page while its queues are read.
         while (place := person.place) not in states:
-            states[place] = await _read(bot, place, list(logins))
+            states[place] = await _read_page(bot, place, list(logins))
         state = states[place]
         viewer = found[person.actor.user_id]
         view = _view(state, viewer, bot.command)
@@ -190,7 +190,7 @@ async def _rights_of(check: CheckPermission, actor: Actor) -> frozenset[Right]:
 ShownState = HomeState | SubscriptionsState | CalendarPage
 
 
-async def _read(bot: Bot, place: HomePlace, logins: Sequence[str]) -> ShownState:
+async def _read_page(bot: Bot, place: HomePlace, logins: Sequence[str]) -> ShownState:
     if place.page is HomePage.SUBSCRIPTIONS:
         return await subscriptions_state(bot.sources, place.first)
     names = bot.repositories.names

@@ -124,7 +124,7 @@ def _read_exact(text: TypedText, at: int, *, is_marked: bool) -> Piece[ClockTime
 def _clock_of(shown: str, found: re.Match[str], *, is_marked: bool) -> ClockTime | None:
     clock: ClockTime | None = None
     if found["name"] is not None:
-        clock = _named(found["name"])
+        clock = _noon_or_midnight(found["name"])
     elif found["hour"] is not None:
         is_said = is_marked or found["half"] is not None or found["oclock"] is not None
         # 4.20 is a version.
@@ -141,7 +141,7 @@ def _clock_of(shown: str, found: re.Match[str], *, is_marked: bool) -> ClockTime
     return clock
 
 
-def _named(name: str) -> ClockTime:
+def _noon_or_midnight(name: str) -> ClockTime:
     is_midnight = name == "midnight"
     clock = time(0) if is_midnight else time(NOON)
     return ClockTime((clock,), is_midnight=is_midnight, is_marked=False)

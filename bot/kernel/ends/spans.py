@@ -33,7 +33,7 @@ def read_span(words: Sequence[str]) -> LeadingTimes:
     Raises InvalidDuration.
     """
     start, taken = _start(words)
-    end = read_lasting(words) if start is None else _end(words[taken:])
+    end = read_lasting(words) if start is None else _read_end_of_span(words[taken:])
     return LeadingTimes(start, end.at, taken + end.words)
 
 
@@ -80,7 +80,7 @@ def _start_in_a_while(words: Sequence[str], marked: int, *, needs_end: bool) -> 
         if found is None or len(lengths) != 1 or len(found.readings) > 1:
             return _NO_START
         taken = marked + found.words
-        if needs_end and _end(words[taken:]).at is None:
+        if needs_end and _read_end_of_span(words[taken:]).at is None:
             return _NO_START
     except InvalidDuration:
         return _NO_START
@@ -92,7 +92,7 @@ def _is_start(said: Sequence[str], behind: Sequence[str]) -> bool:
     if not behind:
         return False
     try:
-        is_end = _end(behind).at is not None
+        is_end = _read_end_of_span(behind).at is not None
         # "2h until 17:00" has two ends, although 2h may be a time of day.
         is_length = isinstance(read_lasting(said).at, For)
     except InvalidDuration:
@@ -109,7 +109,7 @@ _JOINS_TIMES = _UNTIL_WORDS | {"for", "-", "\u2013", "\u2014"}
 """What may stand between a start and its end."""
 
 
-def _end(words: Sequence[str]) -> LeadingTime:
+def _read_end_of_span(words: Sequence[str]) -> LeadingTime:
     """The end behind a start: "from 5pm to 7pm". Raises InvalidDuration."""
     if not words or words[0].lower() not in _UNTIL_WORDS:
         return read_lasting(words)

@@ -43,7 +43,7 @@ def read_zone(text: TypedText, at: int) -> Piece[str] | None:
     Raises InvalidDuration for what looks like a zone and isn't one.
     """
     found = _ZONE.match(text.small, at)
-    zone = _read(text, at, found) if found is not None else None
+    zone = _read_zone(text, at, found) if found is not None else None
     if found is not None and zone is not None:
         return Piece(zone, found.end())
     named = _PLACE_NAME.match(text.small, at)
@@ -53,7 +53,7 @@ def read_zone(text: TypedText, at: int) -> Piece[str] | None:
     return Piece(zone, named.end()) if zone is not None else None
 
 
-def _read(text: TypedText, at: int, found: re.Match[str]) -> str | None:
+def _read_zone(text: TypedText, at: int, found: re.Match[str]) -> str | None:
     is_after_minutes = _ENDS_IN_MINUTES.search(text.small[:at]) is not None
     if found["offset"] is not None and found["utc"] is None and not is_after_minutes:
         # "9-5".

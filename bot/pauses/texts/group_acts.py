@@ -210,7 +210,7 @@ def _in_force(paused: GroupAct, now: GroupNow) -> Message:
     if not is_whole:
         state = _filled(_STILL_PAUSED, paused.group, len(now.left), len(paused.results))
     shown = [
-        blocks.section(blocks.state_line(_mark(paused), f"*{state}*", _reason(paused))),
+        blocks.section(blocks.state_line(_mark(paused), f"*{state}*", _why(paused))),
         *blocks.facts(
             *_people(paused, now),
             ("Since", time_and_age(paused.at, is_near=True)),
@@ -236,7 +236,7 @@ def _over(paused: GroupAct, now: GroupNow) -> Message:
     ended_at = now.ended_at
     shown = [
         blocks.section(
-            blocks.state_line(pause_card.RUNS, f"*{_was_paused(paused.group)}*", _reason(paused))
+            blocks.state_line(pause_card.RUNS, f"*{_was_paused(paused.group)}*", _why(paused))
         ),
         *blocks.facts(
             *_people(paused, now),
@@ -299,7 +299,7 @@ def _other_lines(paused: GroupAct) -> list[str]:
     return lines(replace(paused, results=tuple(others)))
 
 
-def _reason(done: GroupAct) -> str:
+def _why(done: GroupAct) -> str:
     return literal(done.asked.reason, REASON_LIMIT)
 
 
@@ -377,7 +377,7 @@ def resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False) -> M
 def answer(done: GroupAct, *, posted_here: bool) -> Message:
     """To the person who acted; without the buttons of the channel's post."""
     changed_nothing = _changed_nothing(done)
-    reason = "" if changed_nothing else _reason(done)
+    reason = "" if changed_nothing else _why(done)
     by = person(done.actor.name)
     is_new = done.action is Action.PAUSE and not changed_nothing
     times = [] if changed_nothing else _times(done)

@@ -173,7 +173,7 @@ def outcome(found: ActOutcome) -> Message:
     elif not act.is_end_known:
         first = f"I couldn't find out {words.question}: I couldn't read the queue for a day"
     else:
-        first = _state(act, words, found.in_force)
+        first = _how_the_queue_stands(act, words, found.in_force)
         first = first if request.was_left else f"I was restarted while {words.doing}: {first}"
     mark = ":white_check_mark:" if is_done else ":warning:"
     shown = [blocks.section(f"{mark} {_capital(first)}.")]
@@ -208,7 +208,7 @@ def _is_as_asked(act: AuditRecord) -> bool:
     return act.result is ActResult.DONE or is_found_running
 
 
-def _state(act: AuditRecord, words: _Words, in_force: PauseRecord | None) -> str:
+def _how_the_queue_stands(act: AuditRecord, words: _Words, in_force: PauseRecord | None) -> str:
     if _is_as_asked(act):
         return words.done
     if act.waits_for_second:

@@ -161,7 +161,7 @@ def _facts(record: AuditRecord) -> list[str]:
         _channel(record),
         part,
         _change(record),
-        _end(record),
+        _ends_by_itself(record),
         *_outcome(record),
         _two_people(record),
     ]
@@ -186,7 +186,7 @@ def _change(record: AuditRecord) -> str:
     return ""
 
 
-def _end(record: AuditRecord) -> str:
+def _ends_by_itself(record: AuditRecord) -> str:
     """When the pause or freeze ends by itself."""
     if record.resumes_at is None:
         return ""

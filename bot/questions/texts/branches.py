@@ -31,7 +31,7 @@ def branches(repository: RepositoryName, since: timedelta, found: BranchPage) ->
     title = f":deciduous_tree: *{escape(repository)}*: {count} with {activity}"
 
     numbered = enumerate(found.branches, found.first + 1)
-    lines = [f"{number}. {_line(branch)}" for number, branch in numbered]
+    lines = [f"{number}. {_branch_line(branch)}" for number, branch in numbered]
     on_page = portions(lines, PAGE_LENGTH)[0]
 
     command = f"branches {repository} {since_option(since)}"
@@ -67,15 +67,15 @@ def of_group(group: Group, since: timedelta, found: GroupAnswers[BranchNames]) -
     title = f":deciduous_tree: *{name_of(group.name)}*: {counted}{of_those_read(found)}"
     command = f"branches {group.mention} {since_option(since)}"
     context = NO_EARLIER if is_now else ""
-    return overview(title, found, _names, command=command, size=GROUP_PAGE, context=context)
+    return overview(title, found, _branch_names, command=command, size=GROUP_PAGE, context=context)
 
 
-def _names(found: BranchNames) -> str:
+def _branch_names(found: BranchNames) -> str:
     names = [code(name, NAME_LIMIT) for name in found.names]
     return listed(names, most=BRANCHES_NAMED) or "none"
 
 
-def _line(branch: BranchActivity) -> str:
+def _branch_line(branch: BranchActivity) -> str:
     facts = [code(branch.name)]
     if branch.queued:
         facts.append(f"{branch.queued:,} queued")

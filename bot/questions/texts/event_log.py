@@ -30,7 +30,7 @@ def event_log(page: LogPage) -> Message:
     if not page.records:
         shown.append(blocks.section(_nothing(page)))
     room = LINES_ROOM // max(len(page.records), 1)
-    shown += [blocks.section(cut_markup(_line(page, record), room)) for record in page.records]
+    shown += [blocks.section(cut_markup(_of_event(page, record), room)) for record in page.records]
     times = [record.received_at for record in page.records]
     unreadable = plural(page.unreadable, "entry", "entries")
     facts = [
@@ -86,7 +86,7 @@ def of_group(
 def _newest(page: LogPage) -> str:
     if not page.records:
         return "no events"
-    return _line(page, page.records[0]).replace("\n", " · ")
+    return _of_event(page, page.records[0]).replace("\n", " · ")
 
 
 RESTARTED = "That page has expired; this is the newest one."
@@ -101,7 +101,7 @@ def _nothing(page: LogPage) -> str:
     return f"No events from {_span(window.received_from, window.received_to)}."
 
 
-def _line(page: LogPage, record: EventRecord) -> str:
+def _of_event(page: LogPage, record: EventRecord) -> str:
     seen = page.seen.get(record.pull_request) if record.pull_request is not None else None
     kind = page.kinds.get(record.event_id)
     said = headline(record, seen, kind)

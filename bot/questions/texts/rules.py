@@ -59,23 +59,23 @@ def of_group(group: Group, found: GroupAnswers[Sequence[QueueRule]]) -> Message:
     count = plural(sum(map(len, found.known)), "queue rule")
     title = f":straight_ruler: *{name_of(group.name)}*: {count}{of_those_read(found)}"
     command = f"rules {group.mention}"
-    return overview(title, found, _names, command=command, size=GROUP_PAGE)
+    return overview(title, found, _rule_names, command=command, size=GROUP_PAGE)
 
 
-def _names(found: Sequence[QueueRule]) -> str:
+def _rule_names(found: Sequence[QueueRule]) -> str:
     if not found:
         return "has no queue rules"
-    names = [_name(rule) for rule in found]
+    names = [_rule_name(rule) for rule in found]
     return f"{plural(len(found), 'rule')}: {listed(names, most=RULES_NAMED)}"
 
 
-def _name(rule: QueueRule) -> str:
+def _rule_name(rule: QueueRule) -> str:
     return "the default rule" if rule.name == INTERNAL_NAME else quote(rule.name, NAME_LIMIT)
 
 
 def _rule(place: int, rule: QueueRule, *, whole: bool) -> str:
     """In words, the settings people ask about; an unknown kind of value shows its own name."""
-    head = f"*{place}. {_name(rule)}*"
+    head = f"*{place}. {_rule_name(rule)}*"
     if not whole:
         known = [write(rule.config[key]) for key, write in _IN_WORDS.items() if key in rule.config]
         return f"{head}: {', '.join(filter(None, known)) or 'no settings of its own'}"

@@ -169,19 +169,19 @@ class SlackPeople(PeopleDirectory):
             }
 
         call = self._client.users_profile_get(user=user_id)
-        return await _read("users.profile.get", call, read)
+        return await _look_up("users.profile.get", call, read)
 
     async def _ask_person(self, user_id: str) -> Person | PersonUnknown | None:
         def read(answer: AsyncSlackResponse) -> Person:
             return SlackUser.model_validate(answer["user"]).person
 
-        found = await _read("users.info", self._client.users_info(user=user_id), read)
+        found = await _look_up("users.info", self._client.users_info(user=user_id), read)
         is_unknown = isinstance(found, PersonUnknown) and found.code in UNKNOWN_PERSON_CODES
         return None if is_unknown else found
 
     async def _ask_members(self, group_id: str) -> frozenset[str] | PersonUnknown:
         call = self._client.usergroups_users_list(usergroup=group_id, include_disabled=False)
-        found = await _read(
+        found = await _look_up(
             "usergroups.users.list", call, lambda answer: frozenset(answer["users"])
         )
         is_unknown = isinstance(found, PersonUnknown) and found.code in UNKNOWN_GROUP_CODES
@@ -195,10 +195,10 @@ class SlackPeople(PeopleDirectory):
                 if usergroup.get("handle")
             }
 
-        return await _read("usergroups.list", self._client.usergroups_list(), read)
+        return await _look_up("usergroups.list", self._client.usergroups_list(), read)
 
 
-async def _read(
+async def _look_up(
     method: str, call: Awaitable[AsyncSlackResponse], read: Callable[[AsyncSlackResponse], Found]
 ) -> Found | PersonUnknown:
     try:

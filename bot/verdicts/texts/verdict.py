@@ -106,7 +106,7 @@ def _cause(verdict: Verdict) -> str:
 def _cause_in_checks(verdict: Verdict) -> str:
     """What became of the named checks; empty if the service names none."""
     checks = verdict.found.checks
-    names = _names(checks)
+    names = _check_names(checks)
     is_one = len(checks.named) == 1 and not checks.left_out
     match verdict.cause:
         case _ if not names:
@@ -125,7 +125,7 @@ def _of_code(record: EventRecord) -> Leaving:
     return leaving(record.details.code, record.details.reason)
 
 
-def _names(checks: FailedChecks) -> str:
+def _check_names(checks: FailedChecks) -> str:
     """The named checks; empty if the service names none."""
     names = [quote(check.name) for check in checks.named if check.name]
     if len(names) == CHECKS_IN_SENTENCE and not checks.left_out:
@@ -188,7 +188,7 @@ def _missing(checks: FailedChecks) -> Iterator[str]:
 
 
 def _of_batch(cause: Cause, batch: BatchVerdict, checks: FailedChecks) -> Iterator[str]:
-    names = _names(checks)
+    names = _check_names(checks)
     size = len(batch.members)
     if cause is Cause.OTHER_OF_BATCH:
         if names and size:
