@@ -56,13 +56,13 @@ class CheckPermission:
         for rule in rules or [default.who_may.get(right, EVERYONE)]:
             denied = await self._decide(actor, right, rule)
             if denied is None:
-                _log(logging.INFO, actor, right, "allowed")
+                _log_decision(logging.INFO, actor, right, "allowed")
                 continue
             who_can = WhoCan()
             if denied.reason not in OUTSIDE and right is not Right.READ:
                 who_can = await self._who_can(rule)
             raised = PermissionDenied(right, denied, who_can)
-            _log(logging.INFO, actor, right, str(raised))
+            _log_decision(logging.INFO, actor, right, str(raised))
             raise raised
 
     def _may_read_unverified(self, actor: Actor, right: Right, standing: Denied) -> bool:
@@ -95,7 +95,7 @@ class CheckPermission:
         everywhere = (policies.default, *policies.own.values())
         rules = {policy.rules(RightRules).who_may.get(right, EVERYONE) for policy in everywhere}
         is_allowed = None in [await self._decide(actor, right, rule) for rule in rules]
-        _log(logging.DEBUG, actor, right, "allowed" if is_allowed else "denied")
+        _log_decision(logging.DEBUG, actor, right, "allowed" if is_allowed else "denied")
         return is_allowed
 
     async def has(self, actor: Actor, right: Right, repository: RepositoryName) -> bool:
@@ -191,6 +191,6 @@ class CheckPermission:
         return person.name if isinstance(person, Person) else SOMEONE
 
 
-def _log(level: int, actor: Actor, right: Right, decision: str) -> None:
+def _log_decision(level: int, actor: Actor, right: Right, decision: str) -> None:
     fields = {"actor": actor.user_id, "team": actor.team_id, "right": right, "decision": decision}
     logger.log(level, "permission checked", extra={"action": "decision", **fields})

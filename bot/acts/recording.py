@@ -138,7 +138,7 @@ class RecordActs:
         except PermissionDenied as denied:
             more = f" (and {len(others):,} more repositories)" if others else ""
             refused = replace(act, result=ActResult.REFUSED).explained(f"{denied}{more}")
-            await self.store.run(_refuse, _within_limits(refused))
+            await self.store.run(_store_refusal, _within_limits(refused))
             raise
 
     async def permitted(
@@ -342,7 +342,7 @@ def failed_act(act: AuditRecord, state: ActState) -> FailedAct:
     return FailedAct(act.action, act.repository, state, act.about)
 
 
-def _refuse(transaction: Transaction, refused: AuditRecord) -> int:
+def _store_refusal(transaction: Transaction, refused: AuditRecord) -> int:
     return Audit(transaction).add_refusal(refused)
 
 

@@ -152,16 +152,16 @@ def _texts(block: Block) -> list[str]:
     match block:
         case {"type": "section", "fields": [*cells]}:
             rows = zip(cells[::2], cells[1::2], strict=True)
-            return [f"{_text(left)}: {_text(right)}" for left, right in rows]
+            return [f"{_text_of_part(left)}: {_text_of_part(right)}" for left, right in rows]
         case {"type": "context", "elements": [*parts]}:
-            return [_text(part) for part in parts]
+            return [_text_of_part(part) for part in parts]
         case {"type": "section" | "header", "text": text}:
-            return [_text(text)]
+            return [_text_of_part(text)]
         case _:
             return []
 
 
-def _text(part: JsonValue) -> str:
+def _text_of_part(part: JsonValue) -> str:
     return str(part["text"]) if isinstance(part, dict) else ""
 
 

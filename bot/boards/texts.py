@@ -48,7 +48,7 @@ def _blocks(known: Board, state: BoardState, outlook: Outlook, room: int) -> lis
         *next_freeze(picture.next_freeze),
         *queue_parts.batch_blocks(picture, room, state.read_at),
         *_waiting_blocks(picture, room),
-        _buttons(known, state),
+        _board_buttons(known, state),
     ]
 
 
@@ -69,7 +69,7 @@ def _waiting_blocks(picture: Picture, room: int) -> list[Block]:
     return shown
 
 
-def _buttons(known: Board, state: BoardState) -> Block:
+def _board_buttons(known: Board, state: BoardState) -> Block:
     value = f"status {state.repository}"
     shown = [
         queue_parts.toggle(state.repository, state.picture),

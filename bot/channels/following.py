@@ -51,7 +51,7 @@ def take_configuration(
         is_new = (subscription.channel_id, subscription.repository) not in had
         has_joined = is_new and _selection(subscription) in followed
         if has_joined and not _is_typed(transaction, subscription):
-            changed.append(_act(Action.SUBSCRIBE, CHANNELS_RULE, now, None, subscription))
+            changed.append(_act_of_change(Action.SUBSCRIBE, CHANNELS_RULE, now, None, subscription))
     for subscription in removed:
         name = subscription.repository
         here = Subscriptions(transaction).of_channel(subscription.channel_id)
@@ -59,7 +59,9 @@ def take_configuration(
             continue
         Outbox(transaction).drop_unsubscribed(subscription.channel_id, name, now)
         if name in repositories and _selection(subscription) in still_followed:
-            changed.append(_act(Action.UNSUBSCRIBE, CHANNELS_RULE, now, subscription, None))
+            changed.append(
+                _act_of_change(Action.UNSUBSCRIBE, CHANNELS_RULE, now, subscription, None)
+            )
     _record(transaction, changed)
 
 
@@ -146,7 +148,7 @@ def _follow(
     changed: list[AuditRecord] = []
     for new in joined[:AT_ONCE]:
         Subscriptions(transaction).save(new)
-        act = _act(Action.SUBSCRIBE, _actor(new, members), now, None, new)
+        act = _act_of_change(Action.SUBSCRIBE, _actor(new, members), now, None, new)
         if new.repository in configured:
             Audit(transaction).add(act)
         else:
@@ -159,7 +161,7 @@ def _follow(
             Subscriptions(transaction).delete(channel_id, old.repository)
             if not _is_configured(here, old.repository):
                 Outbox(transaction).drop_unsubscribed(channel_id, old.repository, now)
-        changed.append(_act(Action.UNSUBSCRIBE, _actor(old, members), now, old, other))
+        changed.append(_act_of_change(Action.UNSUBSCRIBE, _actor(old, members), now, old, other))
     _record(transaction, changed)
     return max(len(joined), len(left)) > AT_ONCE
 
@@ -213,7 +215,7 @@ def _actor(subscription: Subscription, members: _Members) -> Actor:
     return members[subscription.through or ""].following.actor
 
 
-def _act(
+def _act_of_change(
     action: Action,
     actor: Actor,
     now: datetime,

@@ -161,7 +161,7 @@ async def submit_subscription(call: Call, form: Interaction) -> Accepted:
     options = _options_of(form)
     channel_id = form.carried.channel
     if channel_id is not None:
-        work = partial(_change, where=where, channel_id=channel_id, options=options)
+        work = partial(_change_subscription, where=where, channel_id=channel_id, options=options)
     else:
         channel_id = form.chosen_channel(channel_actions.CHANNEL_BLOCK)
         work = partial(_subscribe, where=where, channel_id=channel_id, options=options)
@@ -191,7 +191,9 @@ async def _subscribe(
     await _show_saved(call, where, channel_id, done)
 
 
-async def _change(call: Call, where: Target, channel_id: str, options: SubscriptionOptions) -> None:
+async def _change_subscription(
+    call: Call, where: Target, channel_id: str, options: SubscriptionOptions
+) -> None:
     """Of a selection, only what the channel has through it."""
     found = await _settings(call).of_target(channel_id, target_value(where))
     if not found:

@@ -30,7 +30,7 @@ def message_lines(found: MessageAccount, now: datetime) -> Iterator[str]:
         yield f"a message about {shown.repository}: {shown.kind} {shown.key}, edited as it changes"
     elif subject is not None:
         yield f"a message about {subject.repository}: {subject.kind} {subject.subject_id}"
-    yield from _post(found.post, now)
+    yield from _post_lines(found.post, now)
     if found.others:
         yield f"  a summary: it covers {plural(found.others, 'other', 'others')} of its channel"
     for act in found.acts:
@@ -50,7 +50,7 @@ def account_lines(account: EventHistory, now: datetime) -> Iterator[str]:
     if account.messages:
         yield "messages that are edited as this changes:"
         for post in account.messages:
-            yield from _post(post, now)
+            yield from _post_lines(post, now)
     if not account.events:
         yield (
             "events: none is stored. It wasn't in the queue while the log was read, or only with "
@@ -59,7 +59,7 @@ def account_lines(account: EventHistory, now: datetime) -> Iterator[str]:
     else:
         yield f"events, oldest first ({len(account.events)}):"
     for event in account.events:
-        yield from _event(event, account, now)
+        yield from _event_lines(event, account, now)
     yield from _processes(account, now)
 
 
@@ -94,7 +94,7 @@ def _subscriptions(account: EventHistory) -> Iterator[str]:
         yield f"    from “{act.setting.before}” to “{act.setting.after}”"
 
 
-def _event(event: EventAccount, account: EventHistory, now: datetime) -> Iterator[str]:
+def _event_lines(event: EventAccount, account: EventHistory, now: datetime) -> Iterator[str]:
     record = event.record
     branch = f", into {record.base_ref}" if record.base_ref else ""
     topic = topic_of(event.kind)
@@ -105,14 +105,14 @@ def _event(event: EventAccount, account: EventHistory, now: datetime) -> Iterato
         yield "    not posted yet: waiting for an event that explains it, or for its turn"
         return
     for post in event.posts:
-        for line in _post(post, now):
+        for line in _post_lines(post, now):
             yield f"  {line}"
     shown = {
         message.message.channel_id for message in account.messages if message.message is not None
     }
     # A channel may be subscribed by a command and by the settings, without a post for one reason.
     reasons = dict.fromkeys(
-        (unposted.subscription.channel_id, _why(unposted, event, shown))
+        (unposted.subscription.channel_id, _why_unposted(unposted, event, shown))
         for unposted in event.unposted
     )
     for channel_id, why in reasons:
@@ -121,7 +121,7 @@ def _event(event: EventAccount, account: EventHistory, now: datetime) -> Iterato
         yield "    nobody is subscribed"
 
 
-def _why(unposted: Unposted, event: EventAccount, shown: set[str]) -> str:
+def _why_unposted(unposted: Unposted, event: EventAccount, shown: set[str]) -> str:
     if unposted.mismatch is not None:
         return _lacking(unposted, event)
     if unposted.is_newer:
@@ -146,7 +146,7 @@ def _lacking(unposted: Unposted, event: EventAccount) -> str:
     return f"not subscribed to {record.type if topic is None else f'{topic} or {record.type}'}"
 
 
-def _post(post: ExplainedPost, now: datetime) -> Iterator[str]:
+def _post_lines(post: ExplainedPost, now: datetime) -> Iterator[str]:
     delivery = post.delivery
     message = post.message
     if delivery is not None:

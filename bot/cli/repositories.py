@@ -55,7 +55,7 @@ def rename(old: RepositoryName, new: RepositoryName) -> None:
         places = mentions(old)
         renamed = asyncio.run(_rename(url, old, new))
     if not renamed.moved:
-        _refuse(RENAME, f"nothing is stored about {old}; known are {_list(renamed.known)}")
+        _exit_with(RENAME, f"nothing is stored about {old}; known are {_list(renamed.known)}")
     click.echo(f"renamed {old} to {new}: {_counts(renamed.moved)}")
     if places:
         click.echo(f"Before you start the bot, write {new} here:")
@@ -101,14 +101,14 @@ def forget_repository(name: RepositoryName, *, even_if_paused: bool) -> None:
         done, known = asyncio.run(_forget(url, name, even_if_paused=even_if_paused))
     if isinstance(done, PauseRecord):
         until = f" until {done.resumes_at:%Y-%m-%d %H:%M} UTC" if done.resumes_at else ""
-        _refuse(
+        _exit_with(
             FORGET,
             f"{name} is paused by {done.by_name or 'somebody'}{until}: resume it first, with"
             f" /mq resume {name}. With --even-if-paused it stays paused, and the bot no longer"
             " knows by whom or until when",
         )
     if not done:
-        _refuse(FORGET, f"nothing is stored about {name}; known are {_list(known)}")
+        _exit_with(FORGET, f"nothing is stored about {name}; known are {_list(known)}")
     click.echo(f"removed everything about {name}: {_counts(done)}. The audit keeps what people did")
     if places:
         click.echo("The settings still name it, so the bot will poll it again:")
@@ -130,7 +130,7 @@ async def _forget(url: str, name: RepositoryName, *, even_if_paused: bool) -> _F
     return _Forgotten(done, known)
 
 
-def _refuse(command: str, problem: str) -> NoReturn:
+def _exit_with(command: str, problem: str) -> NoReturn:
     say(f"mqbot: {command}: {problem}", is_complaint=True)
     raise SystemExit(CONFIGURATION_EXIT)
 

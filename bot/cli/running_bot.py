@@ -233,7 +233,7 @@ def ask(what: str, asked: Mapping[str, JsonValue], *, is_json: bool = False) -> 
     with talking(what) as client:
         # What was typed may be no text.
         answer = client.post(f"/api/v1/{what}", json=storable(dict(asked)))
-    said = _sentence(answer)
+    said = _sentence_of_answer(answer)
     if said is not None and answer.status_code == httpx.codes.ACCEPTED:
         address = str(answer.json().get("outcome"))
         say(f"mqbot: {said} Its outcome: {address}", is_complaint=True)
@@ -304,7 +304,7 @@ def _may_be_done(what: str, error: Exception) -> bool:
 
 def _print(what: str, answer: httpx.Response, *, is_json: bool) -> None:
     """The answer, on standard error if it is a refusal; exits with its code."""
-    sentence = _sentence(answer)
+    sentence = _sentence_of_answer(answer)
     code = exit_code(what, answer)
     if is_json and sentence is not None:
         say(json.dumps(answer.json()))
@@ -330,7 +330,7 @@ def exit_code(what: str, answer: httpx.Response) -> int:
         return UNCERTAIN_EXIT
     if what == OUTCOME and answer.status_code in ASK_AGAIN:
         return UNCERTAIN_EXIT
-    if _sentence(answer) is None:
+    if _sentence_of_answer(answer) is None:
         # A proxy that got no answer in time, or finds no bot while that restarts, can't know.
         is_lost = what == OUTCOME or (answer.is_server_error and what not in READING)
         return UNCERTAIN_EXIT if is_lost else UNAVAILABLE_EXIT
@@ -351,7 +351,7 @@ def follow_outcome(
             answer = client.get(address)
             if answer.status_code == httpx.codes.ACCEPTED:
                 continue
-            if answer.status_code not in ASK_AGAIN and _sentence(answer) is not None:
+            if answer.status_code not in ASK_AGAIN and _sentence_of_answer(answer) is not None:
                 return answer
         time.sleep(seconds)
     return client.get(address)
@@ -364,7 +364,7 @@ def _required(name: str, takes: str) -> str:
     return value
 
 
-def _sentence(answer: httpx.Response) -> str | None:
+def _sentence_of_answer(answer: httpx.Response) -> str | None:
     """None for an answer that is somebody else's, such as a proxy's."""
     try:
         return str(answer.json()["message"])

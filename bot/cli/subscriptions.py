@@ -69,7 +69,7 @@ def subscriptions(*, json_wanted: bool) -> None:
         click.echo(_of_suspended(channel))
     now = SystemClock().now()
     for name in sorted({subscription.repository for subscription in found.subscriptions}):
-        unread = _unread(found.polled.get(name), now)
+        unread = _unread_since(found.polled.get(name), now)
         if unread:
             say(f"{name} {unread}: is it in MQBOT_REPOSITORIES, and does the bot run?")
 
@@ -174,7 +174,7 @@ def _of_suspended(channel: SuspendedChannel) -> str:
     )
 
 
-def _unread(polled: LastPoll | None, now: datetime) -> str | None:
+def _unread_since(polled: LastPoll | None, now: datetime) -> str | None:
     if polled is None:
         return "was never read"
     if now - polled.polled_at < LONG_UNREAD:

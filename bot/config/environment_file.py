@@ -29,7 +29,7 @@ def read_environment_file(path: Path) -> Mapping[str, str]:
     Raises ConfigurationError, also for a line that systemd would ignore. It repeats no line, which
     may hold a secret.
     """
-    text = _text(path)
+    text = _text_of_file(path)
     given = {}
     begin = 0
     while begin < len(text):
@@ -38,7 +38,7 @@ def read_environment_file(path: Path) -> Mapping[str, str]:
         if line.strip(_BLANKS) and not line.lstrip(_BLANKS).startswith(("#", ";")):
             number = text.count("\n", 0, begin) + 1
             name = _variable(path, number, line)
-            value = _value(text, text.index("=", begin) + 1)
+            value = _read_value(text, text.index("=", begin) + 1)
             if value is None:
                 problem = f"a quotation begins in line {number} of {path}; close it"
                 raise ConfigurationError({OPTION: problem})
@@ -48,7 +48,7 @@ def read_environment_file(path: Path) -> Mapping[str, str]:
     return given
 
 
-def _text(path: Path) -> str:
+def _text_of_file(path: Path) -> str:
     try:
         text = path.read_text("utf-8-sig")
     except OSError as error:
@@ -77,7 +77,7 @@ class _Value(NamedTuple):
     end: int
 
 
-def _value(text: str, begin: int) -> _Value | None:
+def _read_value(text: str, begin: int) -> _Value | None:
     """The value that begins there; None if a quotation isn't closed."""
     value = ""
     end = begin

@@ -232,9 +232,11 @@ def _load(
         for problem in wrong:
             name = str(problem["loc"][0])
             if name in secrets:
-                found.setdefault(name + SUFFIX, f"its content is {_sentence(name, problem, file)}")
+                found.setdefault(
+                    name + SUFFIX, f"its content is {_problem_in_words(name, problem, file)}"
+                )
             elif name + SUFFIX not in problems:
-                found.setdefault(name, _sentence(name, problem, file))
+                found.setdefault(name, _problem_in_words(name, problem, file))
         raise ConfigurationError({**found, **problems}) from None
     if problems:
         raise ConfigurationError(problems)
@@ -337,7 +339,7 @@ def _remedy_of_unknown(value: object) -> str:
     return "remove it, or correct its name"
 
 
-def _sentence(name: str, error: ErrorDetails, file: SettingsFile) -> str:
+def _problem_in_words(name: str, error: ErrorDetails, file: SettingsFile) -> str:
     """What is wrong, where it stands, and what the setting takes."""
     table, *inner = error["loc"][1:] or [None]
     if table is None and error["type"] == "missing":

@@ -127,13 +127,13 @@ def _zone(given: object) -> ZoneInfo:
     return zone
 
 
-def _length(given: object) -> timedelta:
+def _checked_length(given: object) -> timedelta:
     with suppress(InvalidDuration):
         return read_length(str(given)).length
     raise ValueError("not a length from a minute to 30 days")
 
 
-Length = Annotated[timedelta, BeforeValidator(_length)]
+Length = Annotated[timedelta, BeforeValidator(_checked_length)]
 
 
 def _checked_reason(given: str) -> str:

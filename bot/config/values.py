@@ -77,7 +77,7 @@ def _types(annotation: object) -> Iterator[object]:
         yield from _types(inner)
 
 
-def _text(value: object) -> str:
+def _checked_text(value: object) -> str:
     if isinstance(value, (list, Mapping)):
         raise ValueError("not text")  # noqa: TRY004 - pydantic reports ValueError
     return str(value)
@@ -96,7 +96,7 @@ def slack_url(value: object) -> str:
 
 def _address(value: object) -> str:
     """A service's address without query or fragment."""
-    text = _text(value).strip()
+    text = _checked_text(value).strip()
     try:
         parts = urlsplit(text)
         _ = parts.port
@@ -113,7 +113,7 @@ def _address(value: object) -> str:
 
 
 def repositories(value: object) -> tuple[RepositoryName, ...]:
-    names = [_checked_repository(word) for word in _words(value)]
+    names = [_checked_repository(word) for word in _listed_words(value)]
     if not names:
         raise ValueError("no repository is named")
     first = {name.casefold(): name for name in reversed(names)}
@@ -144,7 +144,7 @@ def _repository_hint(word: str) -> str | None:
     return None
 
 
-def _words(value: object) -> list[str]:
+def _listed_words(value: object) -> list[str]:
     """The words of a list or of a text with commas; `@path` is the lines of that file."""
     words = []
     for word in _listed(value):
@@ -314,7 +314,7 @@ def group_id(value: str) -> str:
 def logins(value: object) -> tuple[tuple[str, str], ...]:
     """People's Slack ids with their logins at the code host; each person and login once."""
     pairs: list[tuple[str, str]] = []
-    words = _entries(value) if isinstance(value, Mapping) else _words(value)
+    words = _entries(value) if isinstance(value, Mapping) else _listed_words(value)
     for word in words:
         # A comma in a line of a file: the file is a table.
         before, _, after = word.replace(",", "=", 1).partition("=")
@@ -444,7 +444,7 @@ def token(prefix: str) -> BeforeValidator:
     """One word that begins with `prefix`; a problem says what it is instead."""
 
     def check(value: object) -> object:
-        text = value.get_secret_value() if isinstance(value, SecretStr) else _text(value)
+        text = value.get_secret_value() if isinstance(value, SecretStr) else _checked_text(value)
         text = text.strip()
         problem = _other_token(text, prefix)
         if problem is None and not re.fullmatch(rf"{prefix}[\x21-\x7e]+", text):

@@ -63,7 +63,7 @@ def read_address(word: str) -> Address | None:
     parts = [part for part in unquote(found["path"]).split("/") if part]
     query = _read_query(found["query"] or "")
     names = [*_in_query(query), *_in_path(parts)]
-    number = _number_in(parts, _PULLS) or _value(query, _NUMBERS)
+    number = _number_in(parts, _PULLS) or _first_of_query(query, _NUMBERS)
 
     has_name = len(parts) >= len(_OWNER_AND_NAME)
     is_on_known_host = found["host"].casefold().removeprefix("www.") in _HOSTS
@@ -104,15 +104,15 @@ def _in_path(parts: Sequence[str]) -> Iterator[str]:
 
 
 def _in_query(query: dict[str, list[str]]) -> Iterator[str]:
-    name = _value(query, _NAME_KEYS)
-    owner = _value(query, _OWNERS)
+    name = _first_of_query(query, _NAME_KEYS)
+    owner = _first_of_query(query, _OWNERS)
     if name is not None and "/" in name:
         yield name
     elif name is not None and owner is not None:
         yield f"{owner}/{name}"
 
 
-def _value(query: dict[str, list[str]], names: Sequence[str]) -> str | None:
+def _first_of_query(query: dict[str, list[str]], names: Sequence[str]) -> str | None:
     """The value of the first of these names that the query has."""
     for name in names:
         if name in query:

@@ -268,12 +268,12 @@ class Background:
         reference = uuid.uuid4().hex[:8]
         if isinstance(error, FAILURES):
             error = SlackRefused(read_failure(error).code)
-        _log(error, reference, conversation)
+        _log_failure(error, reference, conversation)
         repeat = conversation.progress.repeat
         return explain(error, command=self.command, reference=reference, repeat=repeat)
 
 
-def _log(error: Exception, reference: str, conversation: Conversation) -> None:
+def _log_failure(error: Exception, reference: str, conversation: Conversation) -> None:
     fields = {
         "action": "failed",
         "reference": reference,

@@ -193,9 +193,9 @@ class Dispatch:
         await ack(response_action="update", view=dict(shown.view))
         if accepted.work is not None:
             call.progress.repeat = accepted.repeat
-            self._start(body, partial(_sent, work=accepted.work), call)
+            self._start(body, partial(_carry_out_form, work=accepted.work), call)
         elif not is_shown:
-            self._start(body, partial(_show, turn=turn, view=accepted.shown), call)
+            self._start(body, partial(_show_form_turn, turn=turn, view=accepted.shown), call)
 
     async def _check_form(self, call: Call, form: Interaction) -> Accepted:
         """Raises WrongField."""
@@ -236,7 +236,9 @@ class Dispatch:
         origin = Origin.HOME if event["type"] == HOME_OPENED else Origin.COMMAND
         actor = Actor(user_id, "", body.get("team_id"))
         call = self._call(actor, origin, channel_id=channel_id)
-        self._start(body, partial(_event, handler=handles.event[event["type"]], event=event), call)
+        self._start(
+            body, partial(_run_event, handler=handles.event[event["type"]], event=event), call
+        )
 
     def _call_of(self, body: Json, did: Interaction, origin: Origin) -> Call:
         """A modal answers to the channel in which it was opened."""
@@ -313,7 +315,7 @@ async def _do_as(work: CallWork, call: Call) -> None:
         raise
 
 
-async def _sent(call: Call, work: CallWork) -> None:
+async def _carry_out_form(call: Call, work: CallWork) -> None:
     """Carry out a form, which the Home tab shows soon."""
     await work(call)
     renew_soon(call)
@@ -333,10 +335,10 @@ async def _finish_form(call: Call, *, checking: asyncio.Task[Accepted], turn: Fo
         await call.show_in_modal(turn, accepted.shown)
     else:
         call.progress.repeat = accepted.repeat
-        await _sent(call, accepted.work)
+        await _carry_out_form(call, accepted.work)
 
 
-async def _show(call: Call, *, turn: FormTurn, view: View) -> None:
+async def _show_form_turn(call: Call, *, turn: FormTurn, view: View) -> None:
     """Show what an acknowledgement couldn't carry."""
     await call.show_in_modal(turn, view)
 
@@ -355,7 +357,7 @@ def _own_id(body: Json) -> str:
     return str(next(iter(body.get("authorizations") or [{}])).get("user_id"))
 
 
-async def _event(call: Call, *, handler: OnEvent, event: Json) -> None:
+async def _run_event(call: Call, *, handler: OnEvent, event: Json) -> None:
     await handler(call, event)
 
 
@@ -399,14 +401,14 @@ async def run(call: Call, typed: str, *, is_settled: bool = False) -> None:
     situation = await targets.situation_of(call, typed, is_settled=is_settled)
     match understand(typed, situation):
         case NotUnderstood() as unread:
-            await _refuse(call, unread)
+            await _answer_not_understood(call, unread)
         case Unclear() as unclear:
             await targets.ask_which(call, unclear)
         case Understood() as understood:
             await _carry_out(call, understood, situation)
 
 
-async def _refuse(call: Call, unread: NotUnderstood) -> None:
+async def _answer_not_understood(call: Call, unread: NotUnderstood) -> None:
     """Raise what is wrong; where nothing can be offered, show what the bot can do."""
     error = unread.error
     if not isinstance(error, CommandSyntaxError) or error.instead or error.verb:

@@ -80,11 +80,11 @@ def which_end(
         blocks.section(question),
         *blocks.lines([*said, *filter(None, [impact])]),
         *blocks.facts(("You typed", words), ("Reason", alternatives(reasons) if reasons else "")),
-        blocks.actions(_buttons(target, asked, typed, is_freeze=is_freeze)),
+        blocks.actions(_buttons_for_ends(target, asked, typed, is_freeze=is_freeze)),
     )
 
 
-def _buttons(
+def _buttons_for_ends(
     target: Target, asked: Asked, typed: TypedEnds, *, is_freeze: bool
 ) -> list[blocks.Element]:
     action_id = freeze_actions.FREEZE_FOR if is_freeze else pause_actions.PAUSE_FOR
@@ -104,20 +104,22 @@ def _buttons(
             ),
             # One action id occurs once in a row.
             action_id=f"{action_id}_{place}" if place else action_id,
-            value=_value(target, chosen),
+            value=_button_value(target, chosen),
         )
         for place, (does, end, chosen) in enumerate(meant)
     ]
     reason = typed.ends[0].asked.reason if typed.ends else asked.reason
     without = Asked(reason, start=asked.start, branches=asked.branches, excepted=asked.excepted)
-    found.append(blocks.button("Another time…", action_id=other, value=_value(target, without)))
+    found.append(
+        blocks.button("Another time…", action_id=other, value=_button_value(target, without))
+    )
     if typed.is_doubt:
         label = f"No end; the reason is “{clean(asked.reason, REASON_IN_LABEL)}”"
         found.append(
             blocks.button(
                 clean(label, blocks.BUTTON_LIMIT),
                 action_id=endless,
-                value=_value(target, asked),
+                value=_button_value(target, asked),
             )
         )
     else:
@@ -141,7 +143,7 @@ def _may_begin_then(asked: Asked, typed: TypedEnds) -> bool:
     return first == "in" or (first in _MAY_BEGIN_WITH and not is_length)
 
 
-def _value(target: Target, asked: Asked) -> str:
+def _button_value(target: Target, asked: Asked) -> str:
     return controls.value_of(pause_actions.PauseChoice(target_value(target), asked))
 
 

@@ -81,7 +81,7 @@ Read = Callable[[Words], TypedCommand]
 def read_status(words: Words) -> TypedCommand:
     """A pull request's status is what `why` shows."""
     _refuse_issue(words.rest, words, "why")
-    if any(_pull_request(word, words.groups) is not None for word in words.rest):
+    if any(_read_pull_request(word, words.groups) is not None for word in words.rest):
         return read_pull_request(words, "why")
     where = words.target_anywhere()
     is_group = isinstance(where, Group)
@@ -111,7 +111,7 @@ def read_pull_request(words: Words, action: str) -> TypedCommand:
     number: int | None = None
     for word in words.all:
         named = named_by(word, words.groups)
-        read = _pull_request(word, words.groups)
+        read = _read_pull_request(word, words.groups)
         if named is None and read is None:
             _require_nothing(words, word)
             continue
@@ -136,7 +136,7 @@ def read_pull_request(words: Words, action: str) -> TypedCommand:
 
 def _two_pull_requests(words: Words, action: str, second: Word) -> CommandSyntaxError:
     """The error that offers the command with each of both numbers."""
-    numbers = [word for word in words.all if _pull_request(word, words.groups) is not None]
+    numbers = [word for word in words.all if _read_pull_request(word, words.groups) is not None]
     around = [word for word in words.all if word in numbers or word.bare in {"and", "or"}]
     offered = tuple(
         f"{action} {words.text_without([other for other in around if other != word])}"
@@ -174,13 +174,13 @@ def _refuse_issue(typed: Sequence[Word], words: Words, action: str) -> None:
             instead = (f"{action} {named.issue} {target_value(named.targets[0])}",)
             raise CommandSyntaxError(said, action, instead)
     for before, word in pairwise(typed):
-        number = _pull_request(word, words.groups)
+        number = _read_pull_request(word, words.groups)
         if before.bare == "issue" and number is not None:
             offered = f"{action} {words.text_without([before])}"
             raise CommandSyntaxError("I only know pull requests.", action, (offered,))
 
 
-def _pull_request(word: Word, groups: Groups) -> int | None:
+def _read_pull_request(word: Word, groups: Groups) -> int | None:
     named = named_by(word, groups)
     return read_number(word.plain) if named is None else named.pull_request
 
@@ -188,7 +188,7 @@ def _pull_request(word: Word, groups: Groups) -> int | None:
 def _no_pull_request(words: Words, word: Word) -> Exception:
     """RepositoryNotAllowed for a word that can only be a repository, else CommandSyntaxError."""
     words.named(word)
-    if any(_pull_request(typed, words.groups) is not None for typed in words.all):
+    if any(_read_pull_request(typed, words.groups) is not None for typed in words.all):
         return RepositoryNotAllowed(word.plain, words.groups.repositories.names)
     said = f"Which pull request? I couldn't find a number in “{word.typed}”."
     return words.problem(said)
@@ -200,7 +200,7 @@ def read_log(words: Words) -> TypedCommand:
     found: Target | None = None
     number: int | None = None
     for word in [*words.rest]:
-        read = _pull_request(word, words.groups)
+        read = _read_pull_request(word, words.groups)
         if read is not None and number in {None, read}:
             number = read
             named = named_by(word, words.groups)
@@ -464,7 +464,7 @@ def _refuse_one_pull_request(words: Words, where: Target | None, instead: str) -
     named = [word for word in words.rest if not _is_between(word) and word.bare not in POLITE]
     if len(named) != 1:
         return
-    number = _pull_request(named[0], words.groups)
+    number = _read_pull_request(named[0], words.groups)
     is_time = words.verb == "pause" and words.rest[0] == named[0] and named[0].plain.isdecimal()
     if number is None or is_time or words.is_settled:
         return
@@ -763,7 +763,7 @@ def read_allow(words: Words) -> TypedCommand:
         word = words.rest[0]
         _refuse_issue([word], words, "allow")
         named = words.named(word)
-        number = _pull_request(word, words.groups)
+        number = _read_pull_request(word, words.groups)
         if named is not None and where is None:
             where = words.only_target(word, named)
         elif number is None and not _is_between(word):
@@ -789,7 +789,7 @@ def _refuse_second_pull_request(words: Words, where: Target | None, first: int) 
         return
     word = words.rest[place]
     named = named_by(word, words.groups)
-    number = _pull_request(word, words.groups)
+    number = _read_pull_request(word, words.groups)
     is_marked = place > 0 or not word.plain.isdecimal() or len(words.rest) == 1
     is_listed = words.text[: word.start].rstrip().endswith(",")
     if number in {None, first} or not (is_marked or is_listed):

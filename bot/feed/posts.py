@@ -28,7 +28,7 @@ SAME_MOMENT = timedelta(seconds=10)
 """Checks that a pause stops may end a little before it."""
 
 
-def _event(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
+def _event_post(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
     root = claim.root_of(delivery)
     is_reply = root is not None and not root.is_lost
     if is_reply and delivery.kind == EventKind.FAILURE:
@@ -94,7 +94,7 @@ def _bisection(transaction: Transaction, subject: LiveSubject) -> Message | None
     )
 
 
-FEED_POSTS: Mapping[SubjectKind, RenderPost] = {SubjectKind.EVENT: _event}
+FEED_POSTS: Mapping[SubjectKind, RenderPost] = {SubjectKind.EVENT: _event_post}
 
 FEED_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {
     LiveKind.ENTRY: _queue_entry,

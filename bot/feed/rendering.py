@@ -54,7 +54,7 @@ def event_post(transaction: Transaction, delivery: Delivery, *, is_reply: bool) 
     form = form_of(delivery)
     if form is MessageForm.REPLY and not is_reply:
         form = MessageForm.POST
-    post = _post(transaction, record, kind, form)
+    post = _post_about(transaction, record, kind, form)
     return replace(post, since=record.received_at, about=facts_of(record))
 
 
@@ -69,11 +69,11 @@ def repeated_post(transaction: Transaction, subject: LiveSubject) -> Message | N
     record = events_about(transaction, [about]).get(about)
     if record is None:
         return None
-    post = _post(transaction, record, None, form)
+    post = _post_about(transaction, record, None, form)
     return replace(post, happened_at=record.received_at, about=facts_of(record))
 
 
-def _post(
+def _post_about(
     transaction: Transaction, first: EventRecord, kind: EventKind | None, form: MessageForm
 ) -> Message:
     """The post about an event, or about the latest with its verdict, where there are several.
@@ -86,7 +86,7 @@ def _post(
     repeats = repeats_from(transaction, first) if is_one_of_several else None
     if repeats is not None:
         record = repeats.latest
-    seen = _pull_request(transaction, record)
+    seen = _pull_request_of(transaction, record)
     has_left = kind in {EventKind.FAILURE, EventKind.DEQUEUE}
     verdict = verdict_on(transaction, record) if has_left else None
     if form is MessageForm.DIRECT:
@@ -123,7 +123,7 @@ def _complete(transaction: Transaction, record: EventRecord) -> EventRecord:
     return with_preceding_events(record, around)
 
 
-def _pull_request(transaction: Transaction, record: EventRecord) -> PullRequestRecord | None:
+def _pull_request_of(transaction: Transaction, record: EventRecord) -> PullRequestRecord | None:
     number = record.pull_request
     if number is None:
         return None
@@ -169,7 +169,7 @@ def summary_post(transaction: Transaction, delivery: Delivery) -> Message:
         if merged is not None:
             return merged
     failures = [
-        (_complete(transaction, record), _pull_request(transaction, record))
+        (_complete(transaction, record), _pull_request_of(transaction, record))
         for record in events_about(transaction, summarized.subjects).values()
     ]
     verdicts = {record.event_id: verdict_on(transaction, record) for record, _ in failures}

@@ -77,7 +77,7 @@ def rows(
         for record in records:
             if record.type != type_:
                 continue
-            verdict = _verdict(record, kinds[record.event_id])
+            verdict = _verdict_key(record, kinds[record.event_id])
             if row and (verdict != last or _is_news(row[-1], record)):
                 found.append(row)
                 row = []
@@ -91,7 +91,7 @@ def _is_news(earlier: EventRecord, later: EventRecord) -> bool:
     return later.received_at - earlier.received_at > COUNTED_WITHIN
 
 
-def _verdict(record: EventRecord, kind: EventKind) -> _Verdict:
+def _verdict_key(record: EventRecord, kind: EventKind) -> _Verdict:
     details = record.details
     asked_by = details.trigger if details.trigger.startswith("@") else details.actor
     return _Verdict(

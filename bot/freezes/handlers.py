@@ -148,10 +148,10 @@ async def freeze(call: Call, target: Target, asked: Asked) -> None:
     now = call.bot.clock.now()
     said = freeze_forms.frozen_reply(made, now, outcome.beside)
     post = freeze_forms.frozen(made, now, outcome.beside)
-    await _show(call, said, post, posted_here=outcome.posted_here)
+    await _answer_and_post(call, said, post, posted_here=outcome.posted_here)
 
 
-async def _show(call: Call, said: Message, post: Message, *, posted_here: bool) -> None:
+async def _answer_and_post(call: Call, said: Message, post: Message, *, posted_here: bool) -> None:
     """To the actor where the channel has a card; to the channel, as a reply, where it has none."""
     if posted_here or call.view_id is not None or call.on_private_message:
         await call.reply_in_place(said)
@@ -210,7 +210,7 @@ async def submit_freeze(call: Call, form: Interaction) -> Accepted:
     with field_checked(controls.REASON_BLOCK):
         target = call.bot.groups.target(form.target)
     with field_checked(form.end_block):
-        times = _times(form)
+        times = _read_times_field(form)
     asked, question = await call.asked_in_form(times, form)
     with field_checked(form.end_block):
         await call.bot.use.freeze_queue.terms(call.caller, asked)
@@ -230,7 +230,7 @@ async def submit_freeze(call: Call, form: Interaction) -> Accepted:
     )
 
 
-def _times(form: Interaction) -> Asked:
+def _read_times_field(form: Interaction) -> Asked:
     """In words or from the picker; raises InvalidDuration."""
     end = form.end
     words = end.split()
@@ -338,7 +338,7 @@ async def unfreeze(call: Call, held: controls.Held, reason: str) -> None:
         return
     said = freeze_forms.unfrozen_reply(outcome.freezes, outcome.beside)
     post = freeze_forms.unfrozen(outcome.freezes, call.actor.name, reason, outcome.beside)
-    await _show(call, said, post, posted_here=outcome.posted_here)
+    await _answer_and_post(call, said, post, posted_here=outcome.posted_here)
 
 
 @handles.command("allow")

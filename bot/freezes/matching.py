@@ -76,8 +76,8 @@ def is_as_listed(freeze: Freeze, listed: Sequence[Freeze], now: datetime) -> boo
         possible = list(listed)
     else:
         possible = [shown for shown in listed if shown.freeze_id == freeze.freeze_id]
-    times = _times(freeze.terms)
-    if any(_times(shown.terms) == times for shown in possible):
+    times = _whole_seconds(freeze.terms)
+    if any(_whole_seconds(shown.terms) == times for shown in possible):
         return True
     is_listed = freeze.freeze_id is not None and bool(possible)
     is_past = freeze.ends_at is not None and freeze.ends_at <= now
@@ -91,10 +91,10 @@ def _has_terms(freeze: FreezeAttributes, terms: FreezeAttributes) -> bool:
 
 def _comparable(terms: FreezeAttributes) -> tuple[object, ...]:
     conditions = (terms.matching_conditions, terms.exclude_conditions)
-    return (terms.reason or "", *_times(terms), *conditions)
+    return (terms.reason or "", *_whole_seconds(terms), *conditions)
 
 
-def _times(terms: FreezeAttributes) -> list[datetime | None]:
+def _whole_seconds(terms: FreezeAttributes) -> list[datetime | None]:
     """Start and end in whole seconds, as the service keeps them."""
     times = [moment(terms.start, terms), moment(terms.end, terms)]
     return [at.replace(microsecond=0) if at is not None else None for at in times]

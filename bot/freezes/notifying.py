@@ -86,7 +86,7 @@ class NotifyFreezes:
     async def run(self) -> None:
         """Notify of what is due; raises StoreError."""
         names = self.configured.repositories.names
-        found = await self.store.read(_due, names, self._now())
+        found = await self.store.read(_due_freezes, names, self._now())
         for row_id in set(self.waits) - {due.freeze.row_id for due in found}:
             del self.waits[row_id]
         ready = [due for due in found if not self._is_waiting(due)]
@@ -171,7 +171,7 @@ class NotifyFreezes:
             return None
 
 
-def _due(
+def _due_freezes(
     transaction: Transaction, names: Collection[RepositoryName], now: datetime
 ) -> list[DueFreeze]:
     found = []

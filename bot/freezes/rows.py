@@ -20,7 +20,7 @@ class Freezes(Part):
         """Those that are planned or in force, in the order in which they begin."""
         ongoing = select(freezes).where(freezes.c.over_at.is_(None))
         rows = self._by_keys(ongoing, freezes.c.repository, names)
-        found = [_freeze(row) for row in rows]
+        found = [_freeze_of_row(row) for row in rows]
         return sorted(found, key=_beginning)
 
     def elsewhere(self, names: Collection[RepositoryName]) -> Sequence[Freeze]:
@@ -78,13 +78,13 @@ class Freezes(Part):
         return freeze
 
     def _freezes(self, rows: Rows) -> list[Freeze]:
-        return [_freeze(row) for row in self._run(rows)]
+        return [_freeze_of_row(row) for row in self._run(rows)]
 
     def _freeze(self, rows: Rows) -> Freeze | None:
         return next(iter(self._freezes(rows)), None)
 
 
-def _freeze(row: ResultRow) -> Freeze:
+def _freeze_of_row(row: ResultRow) -> Freeze:
     over_at = row.over_at
     ending = Ending(over_at, row.removed_by, row.removed_for) if over_at is not None else None
     told = from_row(Told, row)

@@ -161,7 +161,7 @@ async def refuse(call: Call, click: Interaction) -> None:
     await call.bot.use.proposals.refuse(call.caller, int(click.chosen))
 
 
-async def _pause(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
+async def _carry_out_pause(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
     paused = await call.bot.use.pause_queue.run(
         as_approver(call.caller, [proposal]),
         proposal.repository,
@@ -173,7 +173,7 @@ async def _pause(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
     return pause_replies.left_as_paused(paused.known)
 
 
-async def _resume(call: Call, proposal: AuditRecord, _asked: Asked) -> Message:
+async def _carry_out_resume(call: Call, proposal: AuditRecord, _asked: Asked) -> Message:
     repository = proposal.repository
     resumed = await call.bot.use.resume_queue.run(
         as_approver(call.caller, [proposal]), repository, expected=proposed_line(proposal)
@@ -187,7 +187,7 @@ async def _resume(call: Call, proposal: AuditRecord, _asked: Asked) -> Message:
             return pause_replies.other_pause(repository, known)
 
 
-async def _freeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
+async def _carry_out_freeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
     frozen = await call.bot.use.freeze_queue.freeze(
         as_approver(call.caller, [proposal]), proposal.repository, asked
     )
@@ -196,7 +196,7 @@ async def _freeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
     return freeze_forms.frozen_reply(frozen.freezes[0], call.bot.clock.now(), frozen.beside)
 
 
-async def _unfreeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
+async def _carry_out_unfreeze(call: Call, proposal: AuditRecord, asked: Asked) -> Message:
     unfrozen = await call.bot.use.freeze_queue.unfreeze(
         as_approver(call.caller, [proposal]),
         proposal.repository,
@@ -229,9 +229,9 @@ def _freezes_unchanged(call: Call, proposal: AuditRecord, outcome: FreezeOutcome
 
 
 _CARRY_OUT: Mapping[Action, Callable[[Call, AuditRecord, Asked], Awaitable[Message]]] = {
-    Action.PAUSE: _pause,
-    Action.RESUME: _resume,
-    Action.FREEZE: _freeze,
-    Action.UNFREEZE: _unfreeze,
+    Action.PAUSE: _carry_out_pause,
+    Action.RESUME: _carry_out_resume,
+    Action.FREEZE: _carry_out_freeze,
+    Action.UNFREEZE: _carry_out_unfreeze,
     Action.ALLOW: _let_through,
 }

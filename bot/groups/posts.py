@@ -18,7 +18,7 @@ from bot.posts.rendering import RenderLiveMessage, RenderPost
 from bot.store.transaction import Transaction
 
 
-def _outcome(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
+def _outcome_post(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
     """What became of a request that was cut off, or whose answer was lost."""
     request = UnansweredRequests(transaction).one(delivery.subject.subject_id)
     if request is None:
@@ -48,7 +48,7 @@ def _confirmation(transaction: Transaction, subject: LiveSubject) -> Message | N
 
 
 GROUP_POSTS: Mapping[SubjectKind, RenderPost] = {
-    SubjectKind.OUTCOME: _outcome,
+    SubjectKind.OUTCOME: _outcome_post,
     SubjectKind.OUTCOME_FOLLOWS: _outcome_follows,
 }
 

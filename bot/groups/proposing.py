@@ -111,7 +111,7 @@ class ProposeActs:
             for part in wanted
         ]
         pauses = [part.pause for part in wanted]
-        stored = await self.acts.store.run(_propose, proposals, pauses, approval.most_open)
+        stored = await self.acts.store.run(_store_proposals, proposals, pauses, approval.most_open)
         self.acts.wake()
         return stored
 
@@ -281,7 +281,7 @@ def _end_of_day(asked: Asked, now: datetime) -> datetime | None:
     return end if isinstance(asked.lasting, Until) else None
 
 
-def _propose(
+def _store_proposals(
     transaction: Transaction,
     proposals: Sequence[AuditRecord],
     pauses: Sequence[PauseRecord | None],

@@ -73,7 +73,7 @@ class TellOutcomes:
         """Start on what is due, without waiting for it. Raises StoreError."""
         store = self.acts.store
         now = self.acts.clock.now()
-        due = await store.read(_due, now)
+        due = await store.read(_due_requests, now)
         for request in due:
             if await store.run(_claim, request, now + OUTCOME_CLAIM):
                 self.tasks.start(self._guarded(request), f"outcome of {request.request}")
@@ -100,7 +100,7 @@ class TellOutcomes:
         Raises MergeQueueError, QueueBusy and StoreError.
         """
         store = self.acts.store
-        known = await store.read(_known, request.request)
+        known = await store.read(_records_of, request.request)
         if known.group is not None:
             return await self._look_at_group(request, known.group, known.records)
         for started in with_unknown_end(known.records):
@@ -130,7 +130,7 @@ class TellOutcomes:
     async def _find_out(self, started: AuditRecord) -> bool:
         """Give the act its end, if the service shows it; return whether it is known by now."""
         async with self.acts.locks.of(started.repository):
-            known = await self.acts.store.read(_known, started.where.request or "")
+            known = await self.acts.store.read(_records_of, started.where.request or "")
             if started not in with_unknown_end(known.records):
                 return True
             if await self._is_done(started):
@@ -237,13 +237,13 @@ class _Known(NamedTuple):
     records: Sequence[AuditRecord]
 
 
-def _known(transaction: Transaction, request: str) -> _Known:
+def _records_of(transaction: Transaction, request: str) -> _Known:
     group = GroupActs(transaction).of_request(request)
     records = Audit(transaction).of_request(request)
     return _Known(group, records)
 
 
-def _due(transaction: Transaction, now: datetime) -> Sequence[Unanswered]:
+def _due_requests(transaction: Transaction, now: datetime) -> Sequence[Unanswered]:
     return UnansweredRequests(transaction).due(now, OUTCOMES_AT_ONCE)
 
 
@@ -263,7 +263,7 @@ def _look_later(transaction: Transaction, request: Unanswered, now: datetime) ->
         UnansweredRequests(transaction).postpone(request, due_at)
         return
     UnansweredRequests(transaction).left(request.request, due_at)
-    _say(transaction, SubjectKind.OUTCOME_FOLLOWS, request, request.user_id, now)
+    _notify(transaction, SubjectKind.OUTCOME_FOLLOWS, request, request.user_id, now)
 
 
 def _give_up(transaction: Transaction, request: Unanswered, now: datetime) -> None:
@@ -331,10 +331,10 @@ def _tell(
     if is_shown and address in here:
         # The card, or the post about its end, tells it there.
         return
-    _say(transaction, SubjectKind.OUTCOME, request, address, now)
+    _notify(transaction, SubjectKind.OUTCOME, request, address, now)
 
 
-def _say(
+def _notify(
     transaction: Transaction, kind: SubjectKind, request: Unanswered, address: str, now: datetime
 ) -> None:
     if is_machine(request.user_id):

@@ -103,7 +103,7 @@ def store_alerts(
         return
     for alert in health.active:
         if alert.alert_id not in over and alert.cause != watch.cause:
-            _show(transaction, alert, watch.cause, health.at)
+            _show_cause(transaction, alert, watch.cause, health.at)
 
 
 def _begin_alert(
@@ -135,7 +135,9 @@ def _end_alert(transaction: Transaction, alert: Alert, now: datetime, *, is_told
         enqueue_urgent(transaction, about, channels, now, identity=_identity(alert))
 
 
-def _show(transaction: Transaction, alert: Alert, cause: QueueCause | None, now: datetime) -> None:
+def _show_cause(
+    transaction: Transaction, alert: Alert, cause: QueueCause | None, now: datetime
+) -> None:
     """Have the messages edited; their threads get a line for a verdict that is new to them."""
     if not Alerts(transaction).show(alert.alert_id, cause):
         return

@@ -171,12 +171,12 @@ def outage_changes(
         )
         new = {name: at for name, at in new.items() if name not in joining}
     found = [
-        _change(old, outage, observation.at, limit)
+        _change_of_outage(old, outage, observation.at, limit)
         for old, outage in zip(before, lasting, strict=True)
     ]
     if new:
         begun = _explained(Outage(tuple(new), min(new.values())), observation)
-        found.append(_change(None, begun, observation.at, limit))
+        found.append(_change_of_outage(None, begun, observation.at, limit))
     return [change for change in found if change is not None]
 
 
@@ -208,7 +208,9 @@ def _with_recovered(
     return replace(outage, recovered=recovered)
 
 
-def _change(before: Outage | None, after: Outage, now: datetime, limit: timedelta) -> Change | None:
+def _change_of_outage(
+    before: Outage | None, after: Outage, now: datetime, limit: timedelta
+) -> Change | None:
     if not after.unread:
         return replace(after, ended_at=now), ()
     if after.notified_at is None and now - after.began_at > limit + GATHERED_FOR * limit:

@@ -162,14 +162,14 @@ def outage(begun: Outage) -> Message:
     """To channels subscribed to any of its repositories, so that silence doesn't look fine."""
     said = quote(begun.said or "", SAID_LIMIT)
     shown = [
-        blocks.section(f":warning: {_unread(begun)}"),
+        blocks.section(f":warning: {_outage_in_words(begun)}"),
         *blocks.facts(("Cause", _OUTAGE_CAUSES.get(begun.cause, "")), ("Answer", said)),
         blocks.section(_REMEDIES.get(begun.cause, _CATCHES_UP)),
     ]
     return blocks.coloured(Colour.RED, blocks.message(*shown))
 
 
-def _unread(outage: Outage) -> str:
+def _outage_in_words(outage: Outage) -> str:
     since = local_time(outage.began_at)
     return f"*The event log of {_logs(outage)} can't be read*, last read {since}"
 
@@ -179,7 +179,7 @@ def ongoing(outage: Outage) -> str:
     why = _OUTAGE_CAUSES.get(outage.cause, "")
     said = quote(outage.said or "", SAID_LIMIT)
     answer = f" ({said})" if said else ""
-    return f"{_unread(outage)}: {why}{answer}" if why else _unread(outage)
+    return f"{_outage_in_words(outage)}: {why}{answer}" if why else _outage_in_words(outage)
 
 
 def slack_silent(outage: SlackOutage) -> str:

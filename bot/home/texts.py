@@ -219,14 +219,14 @@ def _queue_blocks(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Bl
         last_poll,
     ]
     return [
-        _headline(queue, state),
+        _queue_headline(queue, state),
         *([blocks.context(*facts)] if any(facts) else []),
         *queue_status.reason(queue),
         blocks.actions([*change, queue_status.refresh_button(queue)], block_id=block_id),
     ]
 
 
-def _headline(queue: Snapshot, state: HomeState) -> Block:
+def _queue_headline(queue: Snapshot, state: HomeState) -> Block:
     """What keeps the queue from merging, or else its state."""
     found = state.headlines.get(queue.repository)
     if found is None:

@@ -169,10 +169,10 @@ def _token_failed(subject: str, error: Exception, fix: str) -> CheckResult:
             "Leave SLACK_API_URL out: Slack's own is the default.",
         )
     fix = "Make sure this machine can reach Slack (SLACK_API_URL), or wait until Slack is back."
-    return SLACK.problem(subject, f"Slack doesn't answer: {_why(error)}.", fix)
+    return SLACK.problem(subject, f"Slack doesn't answer: {_why_no_answer(error)}.", fix)
 
 
-def _why(error: Exception) -> str:
+def _why_no_answer(error: Exception) -> str:
     """Why there was no answer, or which code it had."""
     if isinstance(error, TimeoutError):
         return "no answer in time"
@@ -211,7 +211,7 @@ async def _unlisted(client: Client, clock: Clock, channel_id: str) -> CheckResul
             return Area.CHANNEL.problem(channel_id, *_HIDDEN)
         return Area.CHANNEL.unknown(
             channel_id,
-            f"Slack doesn't say whether it works: {_why(error)}.",
+            f"Slack doesn't say whether it works: {_why_no_answer(error)}.",
             "Fix the bot token and its scopes, or check again in a minute.",
         )
     return _channel(channel_id, answer.get("channel") or {})

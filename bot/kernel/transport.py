@@ -16,11 +16,11 @@ NO_CONNECTION = "no connection"
 def why_lost(error: BaseException) -> str | None:
     """None if nothing more is known than that there was no answer."""
     # What came first knows most; aiohttp's own errors look like Python's.
-    words = (_words(cause) for cause in reversed(list(_chain(error))))
+    words = (_os_error_in_words(cause) for cause in reversed(list(_chain(error))))
     return next((said for said in words if said is not None), None)
 
 
-def _words(cause: BaseException) -> str | None:
+def _os_error_in_words(cause: BaseException) -> str | None:
     match cause:
         case ssl.SSLCertVerificationError(verify_code=code):
             return _of_certificate(code)

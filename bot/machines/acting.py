@@ -69,16 +69,16 @@ async def act(use: UseCases, caller: Caller, target: Target, asked: MachineReque
     action = _ACTIONS[type(asked)]
     approval = use.proposals.approval(caller, action, repositories_of(target))
     if approval is not None:
-        return await _propose(use, caller, target, asked, approval)
+        return await _propose_for_machine(use, caller, target, asked, approval)
     match asked:
         case PauseRequest():
-            return await _pause(use, caller, target, asked)
+            return await _pause_for_machine(use, caller, target, asked)
         case ResumeRequest():
-            return await _resume(use, caller, target, asked)
+            return await _resume_for_machine(use, caller, target, asked)
         case FreezeRequest():
-            return await _freeze(use, caller, target, asked)
+            return await _freeze_for_machine(use, caller, target, asked)
         case UnfreezeRequest():
-            return await _unfreeze(use, caller, target, asked)
+            return await _unfreeze_for_machine(use, caller, target, asked)
         case AllowRequest():
             return await _allow(use, caller, one_repository(target), asked)
         case _:
@@ -94,7 +94,7 @@ _ACTIONS: Mapping[type[MachineRequest], Action] = {
 }
 
 
-async def _propose(
+async def _propose_for_machine(
     use: UseCases, caller: Caller, target: Target, asked: MachineRequest, approval: Approval
 ) -> Reply:
     """Ask people to approve it, unless there is nothing to do."""
@@ -247,7 +247,9 @@ def _require_no_freeze(asked: UnfreezeRequest) -> None:
         raise WrongField("freeze", "Name its repository as the target: owner/name.")
 
 
-async def _pause(use: UseCases, caller: Caller, target: Target, asked: PauseRequest) -> Reply:
+async def _pause_for_machine(
+    use: UseCases, caller: Caller, target: Target, asked: PauseRequest
+) -> Reply:
     end = _read_machine_end(asked.end)
     if isinstance(target, Group):
         return await _act_on_group(use, caller, Action.PAUSE, target, Asked(asked.reason, end))
@@ -271,7 +273,9 @@ def _read_machine_end(text: str) -> Lasting | None:
     return end
 
 
-async def _resume(use: UseCases, caller: Caller, target: Target, asked: ResumeRequest) -> Reply:
+async def _resume_for_machine(
+    use: UseCases, caller: Caller, target: Target, asked: ResumeRequest
+) -> Reply:
     """Resume the machine's own pause: it can't know of a person's that has come since."""
     if isinstance(target, Group):
         wanted = Asked(only_own=not asked.any)
@@ -328,7 +332,9 @@ def _of_group(ended: GroupAct) -> Reply:
     return Reply(answer, HTTPStatus.BAD_GATEWAY if failed else HTTPStatus.OK)
 
 
-async def _freeze(use: UseCases, caller: Caller, target: Target, asked: FreezeRequest) -> Reply:
+async def _freeze_for_machine(
+    use: UseCases, caller: Caller, target: Target, asked: FreezeRequest
+) -> Reply:
     wanted = _wanted_freeze(asked)
     if isinstance(target, Group):
         return await _act_on_group(use, caller, Action.FREEZE, target, wanted)
@@ -361,7 +367,9 @@ def _limits(field: str, prefix: str, values: Sequence[str]) -> Asked:
         raise WrongField(field, f"“{value}” doesn't fit. Each needs {needs}.") from None
 
 
-async def _unfreeze(use: UseCases, caller: Caller, target: Target, asked: UnfreezeRequest) -> Reply:
+async def _unfreeze_for_machine(
+    use: UseCases, caller: Caller, target: Target, asked: UnfreezeRequest
+) -> Reply:
     """End the machine's own freeze: it can't know of a person's that has come since."""
     if isinstance(target, Group):
         _require_no_freeze(asked)

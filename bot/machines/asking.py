@@ -31,9 +31,9 @@ async def answer(use: UseCases, caller: Caller, target: Target, asked: MachineRe
         case StatusRequest():
             return await _status(use, target)
         case WhyRequest():
-            return await _why(use, one_repository(target), asked.pull_request)
+            return await _answer_why(use, one_repository(target), asked.pull_request)
         case LogRequest():
-            return await _log(use, one_repository(target), asked)
+            return await _answer_log(use, one_repository(target), asked)
         case _:
             raise TypeError(asked)
 
@@ -56,7 +56,7 @@ async def _status(use: UseCases, target: Target) -> Reply:
     return Reply(StatusAnswer(message=plain(said), queues=[queue_shape(snapshot, outlook)]))
 
 
-async def _why(use: UseCases, repository: RepositoryName, pull_request: int | None) -> Reply:
+async def _answer_why(use: UseCases, repository: RepositoryName, pull_request: int | None) -> Reply:
     if pull_request is not None:
         found = await explain(repository, pull_request, use.sources)
         return Reply(explanation_shape(found, plain(why.why(found))))
@@ -64,8 +64,8 @@ async def _why(use: UseCases, repository: RepositoryName, pull_request: int | No
     return Reply(diagnosis_shape(diagnosis, plain(why_queue(diagnosis))))
 
 
-async def _log(use: UseCases, repository: RepositoryName, asked: LogRequest) -> Reply:
-    since = _length(asked.since)
+async def _answer_log(use: UseCases, repository: RepositoryName, asked: LogRequest) -> Reply:
+    since = _read_length(asked.since)
     if asked.cursor is None:
         page = await newest_page(
             repository,
@@ -93,7 +93,7 @@ async def _log(use: UseCases, repository: RepositoryName, asked: LogRequest) -> 
     return Reply(log_shape(page, plain(event_log.event_log(page))))
 
 
-def _length(text: str) -> timedelta:
+def _read_length(text: str) -> timedelta:
     try:
         return read_length(text).length
     except InvalidDuration:

@@ -93,7 +93,7 @@ def document() -> JsonValue:
     paths: dict[str, JsonValue] = {
         f"{PREFIX}{operation.name}": {"post": _posted(operation)} for operation in OPERATIONS
     }
-    paths[OUTCOME_PATH] = {"get": _outcome()}
+    paths[OUTCOME_PATH] = {"get": _outcome_operation()}
     schemas = _schemas()
     return {
         "openapi": "3.1.0",
@@ -126,7 +126,7 @@ def _posted(operation: Operation) -> JsonValue:
     }
 
 
-def _outcome() -> JsonValue:
+def _outcome_operation() -> JsonValue:
     return {
         "operationId": "outcome",
         "summary": "Says what became of an act, and waits up to ten seconds for it.",

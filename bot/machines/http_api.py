@@ -151,20 +151,20 @@ class MachineApi:
 
     async def _on_document(self, request: web.Request) -> web.Response:
         name = self._admit(request)
-        return _sent(name) if isinstance(name, Reply) else web.json_response(document())
+        return _response(name) if isinstance(name, Reply) else web.json_response(document())
 
     async def _on_other(self, request: web.Request) -> web.Response:
         """No such address, or another method than it takes."""
         name = self._admit(request)
         if isinstance(name, Reply):
-            return _sent(name)
+            return _response(name)
         if request.match_info["other"] in OPERATION_NAMED:
             said = "Send this as a POST."
             status = HTTPStatus.METHOD_NOT_ALLOWED
-            return _sent(problem(ProblemKind.NOT_ACCEPTED, said, status=status))
+            return _response(problem(ProblemKind.NOT_ACCEPTED, said, status=status))
         names = ", ".join(OPERATION_NAMED)
         said = f"There is no such address. POST: {names}. GET: outcome/ID, openapi.json."
-        return _sent(problem(ProblemKind.NOT_FOUND, said))
+        return _response(problem(ProblemKind.NOT_FOUND, said))
 
     async def _on_outcome(self, request: web.Request) -> web.Response:
         if self._served is None:
@@ -172,9 +172,11 @@ class MachineApi:
         use, _ = self._served
         name = self._admit(request)
         if isinstance(name, Reply):
-            return _sent(name)
+            return _response(name)
         asked = storable(request.match_info["request"])
-        return _sent(await _or_failure(_outcome(use, name, asked), name, "outcome", asked))
+        return _response(
+            await _or_failure(_wait_for_outcome(use, name, asked), name, "outcome", asked)
+        )
 
     async def _on_request(self, request: web.Request) -> web.Response:
         if self._served is None:
@@ -182,23 +184,23 @@ class MachineApi:
         use, configured = self._served
         name = self._admit(request)
         if isinstance(name, Reply):
-            return _sent(name)
+            return _response(name)
         operation = OPERATION_NAMED[request.match_info["what"]]
         try:
             body = await read_body(request, LARGEST_MACHINE_REQUEST)
         except web.HTTPException as error:
-            return _sent(_unread(error))
+            return _response(_body_not_read(error))
         answering = _reply(use, configured.groups, self._named, name, operation, body)
         task = asyncio.create_task(answering)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         # A caller that hangs up still gets what it asked for.
-        return _sent(await asyncio.shield(task))
+        return _response(await asyncio.shield(task))
 
     def _not_served(self) -> web.Response:
         if not self._tokens:
             raise web.HTTPNotFound
-        return _sent(problem(ProblemKind.UNAVAILABLE, "I'm starting or stopping. Try again."))
+        return _response(problem(ProblemKind.UNAVAILABLE, "I'm starting or stopping. Try again."))
 
     def _token(self, authorization: str) -> AcceptedSecret | None:
         # It may be no text at all.
@@ -216,7 +218,7 @@ def _refused(sentence: str) -> Reply:
     return problem(ProblemKind.NOT_ACCEPTED, sentence, status=HTTPStatus.UNAUTHORIZED)
 
 
-def _unread(error: web.HTTPException) -> Reply:
+def _body_not_read(error: web.HTTPException) -> Reply:
     """The body was too large, came too slowly, or gave way to others."""
     status = HTTPStatus(error.status)
     is_large = status is HTTPStatus.REQUEST_ENTITY_TOO_LARGE
@@ -226,7 +228,7 @@ def _unread(error: web.HTTPException) -> Reply:
     return problem(kind, said, status=status)
 
 
-def _sent(reply: Reply) -> web.Response:
+def _response(reply: Reply) -> web.Response:
     response = web.json_response(reply.answer.model_dump(mode="json"), status=reply.status)
     if reply.follows is not None:
         response.headers["Location"] = reply.follows
@@ -267,7 +269,7 @@ async def _carried_out(
 ) -> Reply:
     target = groups.find(asked.target) or groups.repositories.allowed(asked.target)
     if operation.is_act:
-        return await _act(use, caller, target, await _with_names(asked, named))
+        return await _act_and_keep_row(use, caller, target, await _with_names(asked, named))
     return await answer_question(use, caller, target, asked)
 
 
@@ -305,7 +307,9 @@ async def _with_names(asked: MachineRequest, named: Named) -> MachineRequest:
     return asked.model_copy(update={"reason": await named(reason)})
 
 
-async def _act(use: UseCases, caller: Caller, target: Target, asked: MachineRequest) -> Reply:
+async def _act_and_keep_row(
+    use: UseCases, caller: Caller, target: Target, asked: MachineRequest
+) -> Reply:
     """Act, and keep the request's row while its outcome is unknown."""
     store = use.sources.store
     clock = use.sources.clock
@@ -334,7 +338,7 @@ def _end_request(transaction: Transaction, request: str, now: datetime, *, follo
         UnansweredRequests(transaction).answered([request])
 
 
-async def _outcome(use: UseCases, name: str, request: str) -> Reply:
+async def _wait_for_outcome(use: UseCases, name: str, request: str) -> Reply:
     """What became of a request whose answer was 202, waiting a while for it."""
     store = use.sources.store
     clock = use.sources.clock

@@ -179,9 +179,9 @@ def _finding_shape(finding: Finding) -> FindingShape:
     return FindingShape(
         verdict=finding.verdict,
         since=_begun_at(finding),
-        pull_requests=list(_numbers(finding)),
-        checks=list(_checks(finding)),
-        times=_times(finding),
+        pull_requests=list(_numbers_in(finding)),
+        checks=list(_checks_in(finding)),
+        times=_times_it_happened(finding),
     )
 
 
@@ -193,7 +193,7 @@ def _begun_at(finding: Finding) -> datetime | None:
             return finding.since
 
 
-def _numbers(finding: Finding) -> Sequence[int]:
+def _numbers_in(finding: Finding) -> Sequence[int]:
     """The pull requests that the cause rests on."""
     match finding:
         case Misconfigured(left=left):
@@ -208,7 +208,7 @@ def _numbers(finding: Finding) -> Sequence[int]:
             return ()
 
 
-def _checks(finding: Finding) -> Sequence[str]:
+def _checks_in(finding: Finding) -> Sequence[str]:
     match finding:
         case SameCheck() | ManyChecks() | ComesBack() | Hangs():
             return finding.names
@@ -216,7 +216,7 @@ def _checks(finding: Finding) -> Sequence[str]:
             return ()
 
 
-def _times(finding: Finding) -> int | None:
+def _times_it_happened(finding: Finding) -> int | None:
     """How often it happened; None where the verdict counts nothing."""
     match finding:
         case SameCheck() | StartLate():

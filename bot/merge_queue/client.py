@@ -114,7 +114,10 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
 
     async def branches(self, repository: RepositoryName, window: Window) -> tuple[str, ...]:
         """Endpoint 7: base branches with queue activity in the window."""
-        query = {"start_at": _sent(window.received_from), "end_at": _sent(window.received_to)}
+        query = {
+            "start_at": _as_the_service_writes(window.received_from),
+            "end_at": _as_the_service_writes(window.received_to),
+        }
         call = ApiRequest(repository, "branches", "GET", "queues/branches", query)
         return await self._list(call, models.read_names)
 
@@ -146,8 +149,8 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         """
         sent_types = sorted(types)
         query = {
-            "received_from": _sent(window.received_from),
-            "received_to": _sent(window.received_to),
+            "received_from": _as_the_service_writes(window.received_from),
+            "received_to": _as_the_service_writes(window.received_to),
             "per_page": per_page,
             "pull_request": pull_request,
             "base_ref": base_ref,
@@ -380,6 +383,6 @@ def _types_refused(error: InvalidRequest, types: Collection[str]) -> EventTypesR
     return refused
 
 
-def _sent(moment: datetime) -> str:
+def _as_the_service_writes(moment: datetime) -> str:
     """RFC 3339 with microseconds, as the service writes its own times."""
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"

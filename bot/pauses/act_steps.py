@@ -21,7 +21,7 @@ def answered(known: Known, act_id: int, answer: Reading, revision: int) -> Known
     known = observe(known.with_act(act), answer, revision, answer_to=act_id).known
     if answer.shown is None:
         known = _with_named_end(known, act)
-    return _over(known, act, ActCertainty.DONE, answer.at)
+    return _with_end(known, act, ActCertainty.DONE, answer.at)
 
 
 def unanswered(known: Known, act_id: int, read: Reading | None, revision: int) -> Known:
@@ -33,15 +33,15 @@ def unanswered(known: Known, act_id: int, read: Reading | None, revision: int) -
     if read is not None:
         known = observe(known, read, revision, is_own=True).known
     act = known.act(act_id)
-    return _over(known, act, act.state, None)
+    return _with_end(known, act, act.state, None)
 
 
 def not_done(known: Known, act_id: int) -> Known:
     """The service refused, or there was nothing to do."""
-    return _over(known, known.act(act_id), ActCertainty.NOT_DONE, None)
+    return _with_end(known, known.act(act_id), ActCertainty.NOT_DONE, None)
 
 
-def _over(known: Known, act: PauseAct, state: ActCertainty, at: datetime | None) -> Known:
+def _with_end(known: Known, act: PauseAct, state: ActCertainty, at: datetime | None) -> Known:
     # What the log has told of it meanwhile stays.
     ended = replace(known.act(act.act_id), state=state, answered=act.answered, answered_at=at)
     acting = None if known.acting == act.act_id else known.acting

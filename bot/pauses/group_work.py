@@ -127,7 +127,7 @@ async def on_each(act: GroupAct, work: Work, report: Report) -> GroupAct:
     async def act_on(repository: RepositoryName) -> None:
         async with concurrency:
             done.append(await _guarded(work, act, repository))
-        await _show(report, act, len(done))
+        await _report_progress(report, act, len(done))
 
     async with asyncio.TaskGroup() as tasks:
         for repository in act.repositories:
@@ -225,7 +225,7 @@ async def _guarded(work: Work, act: GroupAct, repository: RepositoryName) -> Rep
     return RepositoryResult(repository, GroupOutcome.FAILED, detail=why)
 
 
-async def _show(report: Report, act: GroupAct, done: int) -> None:
+async def _report_progress(report: Report, act: GroupAct, done: int) -> None:
     """Report the progress; that nobody can be shown it doesn't stop the act."""
     try:
         await report(act, done)

@@ -84,7 +84,7 @@ def load_stored(transaction: Transaction, repository: RepositoryName, now: datet
     ]
     acts = _begun(records)
     ends = _ends(records)
-    known_pauses = tuple(_pause(pause, lines[pause.pause_id]) for pause in in_order)
+    known_pauses = tuple(_known_pause(pause, lines[pause.pause_id]) for pause in in_order)
     last = in_order[-1] if in_order else None
     known = Known(
         pauses=known_pauses,
@@ -139,7 +139,7 @@ def as_event(
     return PauseEvent(_KINDS[record.type], record.received_at, by, is_ours, reason, record.event_id)
 
 
-def _pause(record: PauseRecord, earlier: Sequence[EarlierLine]) -> KnownPause:
+def _known_pause(record: PauseRecord, earlier: Sequence[EarlierLine]) -> KnownPause:
     lines = [*(_known_line(before.line) for before in earlier), _known_line(record.line)]
     seen_at = record.seen_at or record.line.paused_at
     timer = None

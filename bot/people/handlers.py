@@ -72,7 +72,7 @@ async def unlink(call: Call, _: None) -> None:
 async def press_mute(call: Call, click: Interaction) -> None:
     """Only for the person who pressed the button; only they see the answer."""
     await call.admit()
-    about = _pull_request(call, click)
+    about = _clicked_pull_request(call, click)
     await type_mute(call, about.repository, pull_request=about.number)
 
 
@@ -88,7 +88,7 @@ async def type_mute(call: Call, repository: RepositoryName, *, pull_request: int
 @handles.click(people_actions.UNMUTE)
 async def press_unmute(call: Call, click: Interaction) -> None:
     await call.admit()
-    said = await _unmute(call, _pull_request(call, click))
+    said = await _unmute(call, _clicked_pull_request(call, click))
     if call.origin is not Origin.HOME:
         await call.replace_message(said)
 
@@ -104,7 +104,7 @@ async def _unmute(call: Call, about: people_actions.MutablePullRequest) -> Messa
     return people_texts.unmuted(about.repository, about.number, was_muted=was_muted)
 
 
-def _pull_request(call: Call, click: Interaction) -> people_actions.MutablePullRequest:
+def _clicked_pull_request(call: Call, click: Interaction) -> people_actions.MutablePullRequest:
     """Raises RepositoryNotAllowed for a repository that is no longer configured."""
     return controls.read_value(
         people_actions.MutablePullRequest, click.chosen, call.bot.repositories

@@ -72,7 +72,7 @@ async def explain(repository: RepositoryName, number: int, sources: Sources) -> 
     asked: str | None = None
     if seen is not None and records:
         asked = await sources.store.read(person_to_ask, seen.author, records, records[-1])
-    verdict = await _verdict(snapshot, position, records, sources)
+    verdict = await _why_it_left(snapshot, position, records, sources)
     return Explanation(
         number,
         snapshot,
@@ -130,7 +130,7 @@ async def _seen(
     )
 
 
-async def _verdict(
+async def _why_it_left(
     snapshot: Snapshot,
     position: QueuePosition,
     records: Sequence[EventRecord],

@@ -64,7 +64,7 @@ def week_figures(records: Sequence[EventRecord], start: datetime, end: datetime)
     restarted = {record.details.batch or record.event_id for record in ends if is_put_back(record)}
     return WeekFigures(
         len(merges),
-        time_in_queue([_length(entry) for entry in merges]),
+        time_in_queue([_time_in_queue(entry) for entry in merges]),
         len(ends) / len(merges) if ends and merges else None,
         len(restarted),
         len(around),
@@ -78,10 +78,10 @@ def _by_day(merges: Iterable[PastEntry], start: datetime) -> Iterator[timedelta 
     for entry in merges:
         # By the calendar: a day in which clocks change has 23 or 25 hours.
         left_at = entry.left_at.astimezone(start.tzinfo).replace(tzinfo=None)
-        lengths[(left_at - first) // DAY].append(_length(entry).total_seconds())
+        lengths[(left_at - first) // DAY].append(_time_in_queue(entry).total_seconds())
     for of_day in lengths:
         yield timedelta(seconds=median(of_day)) if of_day else None
 
 
-def _length(entry: PastEntry) -> timedelta:
+def _time_in_queue(entry: PastEntry) -> timedelta:
     return entry.left_at - entry.entered_at

@@ -41,7 +41,7 @@ async def read_queue(
     service = sources.service
     status, paused, frozen = await asyncio.gather(
         service.status(repository, branch),
-        _pause(repository, lambda: service.current_pause(repository), sources),
+        _read_pause(repository, lambda: service.current_pause(repository), sources),
         _frozen(repository, sources),
     )
     now = sources.clock.now()
@@ -53,7 +53,7 @@ async def read_queue(
         now,
         branch,
         paused.is_known,
-        freezes=_in_force(own, now),
+        freezes=_freezes_in_force(own, now),
         next_freeze=next_freeze(own, now),
     )
 
@@ -62,7 +62,7 @@ async def complete(
     repository: RepositoryName, status: QueueStatus, read_pause: ReadPause, sources: Sources
 ) -> Snapshot:
     """The snapshot for a status that a poll has read, after the log. Raises MergeQueueError."""
-    paused = await _pause(repository, read_pause, sources)
+    paused = await _read_pause(repository, read_pause, sources)
     running = await unpaused(repository, status, sources)
     return replace(running, pause=paused.pause, is_pause_known=paused.is_known)
 
@@ -76,7 +76,7 @@ async def unpaused(repository: RepositoryName, status: QueueStatus, sources: Sou
         status,
         None,
         now,
-        freezes=_in_force(stored, now),
+        freezes=_freezes_in_force(stored, now),
         next_freeze=next_freeze(stored, now),
     )
 
@@ -157,7 +157,7 @@ class _Paused(NamedTuple):
     is_known: bool = True  #: False if None doesn't mean that there is no pause
 
 
-async def _pause(repository: RepositoryName, read: ReadPause, sources: Sources) -> _Paused:
+async def _read_pause(repository: RepositoryName, read: ReadPause, sources: Sources) -> _Paused:
     try:
         pause = await read()
     except PauseNotOffered:
@@ -184,7 +184,7 @@ async def _frozen(repository: RepositoryName, sources: Sources) -> Sequence[Free
     return await named_by_log(sources.service, known, now)
 
 
-def _in_force(freezes: Iterable[Freeze], now: datetime) -> tuple[Freeze, ...]:
+def _freezes_in_force(freezes: Iterable[Freeze], now: datetime) -> tuple[Freeze, ...]:
     return tuple(freeze for freeze in freezes if freeze.is_in_force(now))
 
 

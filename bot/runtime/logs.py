@@ -138,7 +138,7 @@ class OnceAMinute(logging.Filter):
         is_rare = hasattr(record, "reference") or getattr(record, "action", None) in SAID_ONCE
         if record.levelno < logging.WARNING or is_rare:
             return True
-        sentence = _sentence(record)
+        sentence = _what_repeats(record)
         minute = self._minutes.get(sentence)
         if minute is None or not 0 <= record.created - minute.began_at < REPEATED_SECONDS:
             if minute is not None and minute.left_out:
@@ -159,7 +159,7 @@ class OnceAMinute(logging.Filter):
         self._minutes[sentence] = _Minute(record.created, {_variant(record)})
 
 
-def _sentence(record: logging.LogRecord) -> tuple[str, ...]:
+def _what_repeats(record: logging.LogRecord) -> tuple[str, ...]:
     """What repeats: a sentence of ours, or anything that a library's logger says."""
     if record.name.partition(".")[0] == OWN_LOGGERS:
         return record.name, record.levelname, str(record.msg)

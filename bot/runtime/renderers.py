@@ -31,7 +31,7 @@ from bot.store.transaction import Transaction
 from bot.storms import posts as storm_posts
 
 
-def _act(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
+def _act_post(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
     act = Audit(transaction).one(delivery.subject.subject_id)
     if act is None:
         return None
@@ -64,8 +64,8 @@ _PLANS = {Action.PLAN: freeze_cards.planned_pause, Action.SKIP: freeze_cards.ski
 
 RENDERERS = Renderers(
     posts={
-        SubjectKind.ACT: _act,
-        SubjectKind.REPLACED: _act,
+        SubjectKind.ACT: _act_post,
+        SubjectKind.REPLACED: _act_post,
         **pause_posts.PAUSE_POSTS,
         **freeze_posts.FREEZE_POSTS,
         **group_posts.GROUP_POSTS,

@@ -127,14 +127,14 @@ async def _send_as_taken(
     """Send the message, or if Slack refuses its blocks a plainer form; None once it is shown."""
     lost: NotShown | None = None
     for form in _forms(message):
-        lost = await _sent(send, **form)
+        lost = await _try_to_send(send, **form)
         if lost is None or "blocks" not in form or lost.code not in BLOCKS_CODES:
             return lost
         blocks_refused(method, lost.code)
     return lost
 
 
-async def _sent(send: Callable[..., Awaitable[object]], **form: Any) -> NotShown | None:  # noqa: ANN401 - a message's fields
+async def _try_to_send(send: Callable[..., Awaitable[object]], **form: Any) -> NotShown | None:  # noqa: ANN401 - a message's fields
     try:
         await send(**form)
     except FAILURES as error:

@@ -14,7 +14,7 @@ from bot.store.tables import leases
 
 
 @cache
-def _in_force(clock: str | None) -> Rows:
+def _lease_in_force(clock: str | None) -> Rows:
     now = bindparam("now") if clock is None else literal_column(clock, UtcTime)
     in_force = select(leases.c.name).where(
         leases.c.name == bindparam("lease"),
@@ -80,7 +80,7 @@ class Leases(Part):
     def require(self, lease: Lease, now: datetime) -> None:
         """Raise LeaseLost unless the lease is still ours and has not expired."""
         this = {"lease": lease.name, "holder": lease.holder, "token": lease.token}
-        if self._run(_in_force(self._clock), this | {"now": now}).first() is None:
+        if self._run(_lease_in_force(self._clock), this | {"now": now}).first() is None:
             raise LeaseLost(lease.name)
 
     def release(self, lease: Lease) -> None:

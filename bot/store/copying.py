@@ -195,7 +195,7 @@ def _copy_all(source: str, target: str) -> Mapping[str, int]:
             if table.autoincrement_column is not None:
                 last = reading.last_number(table.autoincrement_column)
                 writing.go_on_after(table.autoincrement_column, last)
-        copied = _counted(reading, writing)
+        copied = _row_counts(reading, writing)
         writing.run(sa.update(leases).values(expires_at=EPOCH))
     return copied
 
@@ -224,7 +224,7 @@ def _raw_column(column: sa.Column[Any]) -> sa.ColumnClause[Any]:
     return sa.column(column.name, stored)
 
 
-def _counted(reading: _Side, writing: _Side) -> Mapping[str, int]:
+def _row_counts(reading: _Side, writing: _Side) -> Mapping[str, int]:
     counted: dict[str, int] = {}
     for table in metadata.sorted_tables:
         expected = reading.count(table)

@@ -60,7 +60,7 @@ def storm(found: FailureStorm, failures: Sequence[Failed]) -> Message:
 
 
 def _lasting(found: FailureStorm, failures: Sequence[Failed]) -> Message:
-    count = len(_numbers(failures))
+    count = len(_failed_numbers(failures))
     began = local_time(found.began_at)
     # Their events may be pruned already.
     failed = f"pull requests have been failing since {began}"
@@ -81,7 +81,7 @@ def _lasting(found: FailureStorm, failures: Sequence[Failed]) -> Message:
 
 def _without_a_merge(found: FailureStorm, failures: Sequence[Failed], why: str) -> Message:
     """`why`: it is over, escaped."""
-    count = len(_numbers(failures))
+    count = len(_failed_numbers(failures))
     # Their events may be pruned already.
     failed = "pull requests failed"
     if count:
@@ -97,7 +97,7 @@ def _without_a_merge(found: FailureStorm, failures: Sequence[Failed], why: str) 
 def _between(found: FailureStorm, failures: Sequence[Failed]) -> str:
     began = local_time(found.began_at)
     ended = local_time(found.last_at)
-    count = len(_numbers(failures))
+    count = len(_failed_numbers(failures))
     if not count:
         return f"pull requests failed between {began} and {ended}"
     return by_count(
@@ -107,7 +107,7 @@ def _between(found: FailureStorm, failures: Sequence[Failed]) -> str:
     )
 
 
-def _numbers(failures: Sequence[Failed]) -> set[int | None]:
+def _failed_numbers(failures: Sequence[Failed]) -> set[int | None]:
     return {failed.record.pull_request for failed in failures}
 
 
@@ -120,7 +120,7 @@ def _details(failures: Sequence[Failed]) -> list[str]:
     )
     named = [f"{quote(name)} ({count:,})" for name, count in checks.most_common()]
     first_of_each = {failed.record.pull_request: failed for failed in reversed(failures)}
-    latest = [_pull_request(failed) for failed in reversed(first_of_each.values())]
+    latest = [_linked_pull_request(failed) for failed in reversed(first_of_each.values())]
     lines = []
     if named:
         lines.append(f"*Failed checks* {listed(named, most=CHECKS_NAMED)}")
@@ -129,7 +129,7 @@ def _details(failures: Sequence[Failed]) -> list[str]:
     return lines
 
 
-def _pull_request(failed: Failed) -> str:
+def _linked_pull_request(failed: Failed) -> str:
     if failed.seen is None:
         return f"#{failed.record.pull_request}"
     return pull_request(failed.seen.number, failed.seen.title, failed.seen.url)

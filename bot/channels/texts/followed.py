@@ -35,7 +35,7 @@ def changed(acts: Sequence[AuditRecord]) -> Message:
     names = [act.repository for act in acts]
     shown = [
         blocks.section(f":bell: {_joined(names, selection)}"),
-        *blocks.facts(("Subscription", _words(first)), asked_for),
+        *blocks.facts(("Subscription", _what_changed(first)), asked_for),
     ]
     if is_configured:
         return blocks.message(*shown)
@@ -75,7 +75,7 @@ def _left(acts: Sequence[AuditRecord], selection: str) -> str:
         sentences.append(f":no_bell: *{_repositories(ended)}* left {of}. {no_longer}")
     sentences += [
         f":bell: *{quote(act.repository, NAME_SHOWN)}* left {of}. This channel stays subscribed to "
-        f"it: {_words(act)}"
+        f"it: {_what_changed(act)}"
         for act in acts
         if act.setting.after
     ]
@@ -87,5 +87,5 @@ def _repositories(repositories: Sequence[str]) -> str:
     return listed(names, length=NAMES_LENGTH, most=NAMES)
 
 
-def _words(act: AuditRecord) -> str:
+def _what_changed(act: AuditRecord) -> str:
     return quote(act.setting.after or "", WORDS_SHOWN)

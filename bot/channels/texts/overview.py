@@ -30,15 +30,15 @@ def line(listed: ListedSubscription) -> str:
 
     A link to the channel: Slack shows the name only to people who may see it.
     """
-    return f"{_headline(listed)}\n{_options(listed.options)}"
+    return f"{_subscription_headline(listed)}\n{_options(listed.options)}"
 
 
 def short_line(listed: ListedSubscription) -> str:
     """The same in one line, among others."""
-    return f"• {_headline(listed)} · {_options(listed.options)}"
+    return f"• {_subscription_headline(listed)} · {_options(listed.options)}"
 
 
-def _headline(listed: ListedSubscription) -> str:
+def _subscription_headline(listed: ListedSubscription) -> str:
     return f"{channel(listed.options.channel_id)} · *{_target(listed)}*"
 
 
@@ -63,11 +63,11 @@ def rows(found: Sequence[ListedSubscription], *, may_change: bool) -> list[Block
         shown += [blocks.divider(), blocks.section(line(listed))]
         is_configured = listed.options.source is SubscriptionSource.CONFIGURATION
         if may_change and not is_configured:
-            shown.append(blocks.actions(_buttons(listed)))
+            shown.append(blocks.actions(_subscription_buttons(listed)))
     return shown
 
 
-def _buttons(listed: ListedSubscription) -> list[blocks.Element]:
+def _subscription_buttons(listed: ListedSubscription) -> list[blocks.Element]:
     value = actions.value(listed.options.channel_id, listed.options.target)
     return [
         blocks.button(

@@ -190,7 +190,7 @@ def _caused(together: Sequence[EventRecord], changes: _Changes) -> _Caused | Non
         if any(map(changes.has_jumped_ahead, changed)):
             kind = Restart.REQUEUE
     said = together[-1].details.reason or ""
-    return _Caused(together[-1].received_at, kind, _numbers(changed), said)
+    return _Caused(together[-1].received_at, kind, _numbers_of(changed), said)
 
 
 def _kind_of(codes: Collection[str], leaves: Sequence[EventRecord]) -> Restart | None:
@@ -215,5 +215,5 @@ def _of_kind(leaves: Sequence[EventRecord], kind: Restart) -> Sequence[EventReco
     return [leave for leave in leaves if _LEAVES.get(leave.details.code or "") is kind]
 
 
-def _numbers(events: Sequence[EventRecord]) -> Sequence[int]:
+def _numbers_of(events: Sequence[EventRecord]) -> Sequence[int]:
     return list(dict.fromkeys(event.pull_request for event in events if event.pull_request))

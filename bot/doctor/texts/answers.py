@@ -29,7 +29,7 @@ def why_queue(diagnosis: Diagnosis) -> Message:
     if standing:
         shown.append(blocks.section(standing))
     shown.append(blocks.context(how_it_was_read(diagnosis), f"Updated {clock_time(diagnosis.at)}"))
-    shown.append(_buttons(diagnosis))
+    shown.append(_next_steps(diagnosis))
     return blocks.message(*shown)
 
 
@@ -51,7 +51,7 @@ _FOR_SUPPORT = {
 }
 
 
-def _buttons(diagnosis: Diagnosis) -> Block:
+def _next_steps(diagnosis: Diagnosis) -> Block:
     repository = diagnosis.facts.repository
     value = f"why {repository}"
     verdicts = set(diagnosis.verdicts)

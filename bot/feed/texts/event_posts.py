@@ -111,7 +111,7 @@ def event(  # noqa: PLR0913  # seven are keywords
     `others`: the freezes that are still in force after the end of one.
     """
     kind = kind or classify(record)
-    post = _post(record, kind, verdict)
+    post = _post_parts(record, kind, verdict)
     if others:
         post = replace(post, details=(still_frozen(others),))
     if kind is EventKind.ENTER and pause is AtPause.IN_FORCE:
@@ -122,15 +122,15 @@ def event(  # noqa: PLR0913  # seven are keywords
         post = replace(post, evidence=(), details=())
     if asked is None:
         asked = pull_request.author if pull_request is not None else ""
-    head = _headline(post, record, pull_request)
+    head = _event_headline(post, record, pull_request)
     step = _step(post, _whose_step(record, kind, calls, asked))
-    below = [*filter(None, [_counted(repeats), " ".join(post.evidence), step, *post.details])]
+    below = [*filter(None, [_how_often(repeats), " ".join(post.evidence), step, *post.details])]
     shown = blocks.lines([head, *below])
     if post.has_labels and not is_brief:
         shown = [blocks.section(head), *blocks.lines(below)]
     said = [head, *below, f"by {post.by}" if post.by and is_brief else ""]
     if not is_brief:
-        facts = _facts(record, pull_request, post)
+        facts = _event_facts(record, pull_request, post)
         shown += _fact_blocks(record, facts, has_labels=post.has_labels)
         shown += _grey(post.aside)
         said += [" · ".join(facts), post.aside]
@@ -177,14 +177,14 @@ def _is_queued_again(record: EventRecord, kind: EventKind, pause: AtPause) -> bo
     return has_ended and pause is AtPause.OVER
 
 
-def _post(record: EventRecord, kind: EventKind, verdict: Verdict | None = None) -> PostParts:
+def _post_parts(record: EventRecord, kind: EventKind, verdict: Verdict | None = None) -> PostParts:
     writer = _VERDICT_WRITERS.get(kind)
     if writer is not None:
         return writer(record, verdict or judge(Facts(record)))
     return _POST_WRITERS[kind](record)
 
 
-def _counted(repeats: Repeats | None) -> str:
+def _how_often(repeats: Repeats | None) -> str:
     """How often and when; empty for what happened once."""
     if repeats is None or repeats.count == 1:
         return ""
@@ -233,12 +233,14 @@ def headline(
     verdict: Verdict | None = None,
 ) -> str:
     """The first line alone: mark, word, linked pull request, verdict."""
-    return _headline(_post(record, kind or classify(record), verdict), record, pull_request)
+    return _event_headline(
+        _post_parts(record, kind or classify(record), verdict), record, pull_request
+    )
 
 
 def who(record: EventRecord, kind: EventKind | None = None) -> str:
     """Who did it, with "by"; empty if the service doesn't say, or the headline does."""
-    name = _post(record, kind or classify(record)).by
+    name = _post_parts(record, kind or classify(record)).by
     return f"by {name}" if name else ""
 
 
@@ -246,7 +248,7 @@ def in_words(
     record: EventRecord, kind: EventKind | None = None, *, verdict: Verdict | None = None
 ) -> str:
     """What happened, without saying to which pull request, and what to do about it."""
-    post = _post(record, kind or classify(record), verdict)
+    post = _post_parts(record, kind or classify(record), verdict)
     said = f"{post.word}: {post.verdict}" if post.verdict else post.word
     return f"{said}, by {post.by}" if post.by else said
 
@@ -255,7 +257,9 @@ OF_A_QUEUE = ("queue.pause.", "scheduled_freeze.")
 """Beginnings of the types of events about a whole queue, which the headline names."""
 
 
-def _headline(post: PostParts, record: EventRecord, pull_request: PullRequestRecord | None) -> str:
+def _event_headline(
+    post: PostParts, record: EventRecord, pull_request: PullRequestRecord | None
+) -> str:
     linked = subject(record, pull_request)
     if not linked and record.type.startswith(OF_A_QUEUE):
         linked = escape(record.repository)
@@ -274,7 +278,7 @@ def subject(record: EventRecord, seen: PullRequestRecord | None) -> str:
     return linked_pull_request(record.pull_request, seen.title, seen.url)
 
 
-def _facts(record: EventRecord, seen: PullRequestRecord | None, post: PostParts) -> list[str]:
+def _event_facts(record: EventRecord, seen: PullRequestRecord | None, post: PostParts) -> list[str]:
     """Besides the repository: each with its label, or in short."""
     branch = code(record.base_ref) if record.base_ref else ""
     author = person(seen.author) if seen is not None else ""
@@ -426,7 +430,7 @@ def _bisection_ended(record: EventRecord) -> PostParts:
     return PostParts(":mag:", "Bisection ended", "; ".join(said))
 
 
-def _pause(record: EventRecord, word: str) -> PostParts:
+def _pause_event(record: EventRecord, word: str) -> PostParts:
     reason = unsigned_reason(record.details.reason or "", _who_paused(record))
     said = literal(reason, REASON_LIMIT) if reason else ""
     return PostParts(":double_vertical_bar:", word, said, by=person(_who_paused(record)))
@@ -440,7 +444,7 @@ def _who_paused(record: EventRecord) -> str | None:
     return details.actor
 
 
-def _freeze(record: EventRecord) -> PostParts:
+def _freeze_event(record: EventRecord) -> PostParts:
     freeze = record.details.freeze or FreezeAttributes()
     before = record.details.freeze_before
     has_ended = record.type == FREEZE_DELETE
@@ -496,12 +500,12 @@ _POST_WRITERS: dict[EventKind, Callable[[EventRecord], PostParts]] = {
     EventKind.MERGE: _merge,
     EventKind.BISECTION_STARTED: _bisection_started,
     EventKind.BISECTION_ENDED: _bisection_ended,
-    EventKind.PAUSE: lambda record: _pause(record, "Queue paused"),
-    EventKind.PAUSE_UPDATE: lambda record: _pause(record, "Pause reason changed"),
+    EventKind.PAUSE: lambda record: _pause_event(record, "Queue paused"),
+    EventKind.PAUSE_UPDATE: lambda record: _pause_event(record, "Pause reason changed"),
     EventKind.RESUME: lambda record: PostParts(
         ":arrow_forward:", "Queue resumed", by=person(_who_paused(record))
     ),
-    EventKind.FREEZE: _freeze,
+    EventKind.FREEZE: _freeze_event,
     EventKind.COMMAND: _command,
     EventKind.CI: lambda record: PostParts(":wrench:", *other_event(record)),
     EventKind.OTHER: _other,

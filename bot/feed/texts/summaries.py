@@ -110,7 +110,9 @@ def summary(
             words = COUNTS_BY_KIND.get(EventKind(kind), OTHER_EVENTS)
         by_repository.setdefault(repository, Counter())[words] += count
     total = sum(counts.values())
-    lines = [f"*{escape(name)}*: {_counted(found)}" for name, found in by_repository.items()]
+    lines = [
+        f"*{escape(name)}*: {_counted_in_words(found)}" for name, found in by_repository.items()
+    ]
     known = verdicts or {}
     named = [
         f"• {headline(record, seen, verdict=known.get(record.event_id))}"
@@ -119,7 +121,7 @@ def summary(
     mark = ":newspaper:" if is_digest else ":fast_forward:"
     title = by_count(total, *(DIGEST_TITLE if is_digest else BACKLOG_TITLE))
     head = f"{mark} {title.replace('{since}', local_time(since))}"
-    plain = [f"{escape(name)}: {_counted(found)}" for name, found in by_repository.items()]
+    plain = [f"{escape(name)}: {_counted_in_words(found)}" for name, found in by_repository.items()]
     begun = without_markup(title).replace("{since}", utc_time(since))
     said = [f"{begun}. {listed(plain, '; ')}"]
     said += map(without_markup, named)
@@ -133,6 +135,6 @@ def summary(
     )
 
 
-def _counted(found: Counter[Counted]) -> str:
+def _counted_in_words(found: Counter[Counted]) -> str:
     order = [*COUNTS_BY_KIND.values(), OTHER_EVENTS]
     return ", ".join(by_count(found[words], *words) for words in order if found[words])

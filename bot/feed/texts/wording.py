@@ -23,14 +23,14 @@ def other_event(record: EventRecord) -> Wording:
     if record.type in _ACTION_WRITERS:
         return _ACTION_WRITERS[record.type](details)
     if record.type.endswith("_actions"):
-        return Wording("Workflow started", _text(details.workflow))
+        return Wording("Workflow started", _quoted_value(details.workflow))
     word = _WITHOUT_VERDICT.get(record.type)
     if word is None:
         return Wording("Event", as_code(record.type))
     return Wording(word, "")
 
 
-def _text(value: str | None) -> str:
+def _quoted_value(value: str | None) -> str:
     return quote(value, EVENT_TEXT_LIMIT) if value else ""
 
 
@@ -44,7 +44,7 @@ def _changes(details: EventDetails) -> str:
 
 
 def _target(details: EventDetails) -> str:
-    branch = _text(details.to)
+    branch = _quoted_value(details.to)
     parts: list[str] = []
     if branch:
         parts.append(f"to {branch}")
@@ -56,7 +56,7 @@ def _target(details: EventDetails) -> str:
 
 
 def _product(details: EventDetails) -> str:
-    return _text(details.product).replace("_", " ")
+    return _quoted_value(details.product).replace("_", " ")
 
 
 def _edited(details: EventDetails) -> Wording:
@@ -69,7 +69,7 @@ def _edited(details: EventDetails) -> Wording:
 
 
 def _checked(details: EventDetails) -> Wording:
-    parts = [_text(details.title), _text(details.conclusion).replace("_", " ")]
+    parts = [_quoted_value(details.title), _quoted_value(details.conclusion).replace("_", " ")]
     return Wording("Check posted", ": ".join(part for part in parts if part))
 
 
@@ -86,7 +86,7 @@ def _reviewed(details: EventDetails) -> Wording:
         "COMMENT": "a comment",
     }
     verdict = words.get(details.review_type or "", "")
-    by = _text(details.reviewer)
+    by = _quoted_value(details.reviewer)
     if by:
         verdict = f"{verdict} by {by}".strip()
     return Wording("Reviewed", verdict)
@@ -98,7 +98,7 @@ def _deferred(details: EventDetails) -> Wording:
     return Wording("Held back", f"it conflicts with {ahead}. It keeps its place.")
 
 
-def _length(details: EventDetails) -> Wording:
+def _worded_length(details: EventDetails) -> Wording:
     if details.size is None:
         return Wording("Queue changed", "")
     return Wording("In the queue now", plural(details.size, "pull request"))
@@ -113,7 +113,7 @@ def _running(details: EventDetails) -> Wording:
 def _retried(details: EventDetails) -> Wording:
     attempt = details.retry_attempt
     most = details.max_retry
-    verdict = _text(details.rule_name)
+    verdict = _quoted_value(details.rule_name)
     if attempt is not None and most is not None:
         verdict = f"{verdict}, try {attempt} of {most}".lstrip(", ")
     if details.outcome == "skipped_quota_exceeded":
@@ -141,27 +141,35 @@ _WITHOUT_VERDICT = {
 _ACTION_WRITERS: Mapping[str, Callable[[EventDetails], Wording]] = {
     "action.assign": lambda details: Wording("Assignees changed", _changes(details)),
     "action.backport": lambda details: Wording("Backported", _target(details)),
-    "action.close": lambda details: Wording("Closed", _text(details.message)),
-    "action.comment": lambda details: Wording("Commented", _text(details.message)),
+    "action.close": lambda details: Wording("Closed", _quoted_value(details.message)),
+    "action.comment": lambda details: Wording("Commented", _quoted_value(details.message)),
     "action.copy": lambda details: Wording("Copied", _target(details)),
-    "action.delete_head_branch": lambda details: Wording("Branch deleted", _text(details.branch)),
+    "action.delete_head_branch": lambda details: Wording(
+        "Branch deleted", _quoted_value(details.branch)
+    ),
     "action.dismiss_reviews": lambda details: Wording("Reviews dismissed", _quoted(details.users)),
     "action.edit": _edited,
     "action.label": lambda details: Wording("Labels changed", _changes(details)),
     "action.merge": lambda details: Wording(
-        "Merged by a rule, outside the queue", _text(details.branch)
+        "Merged by a rule, outside the queue", _quoted_value(details.branch)
     ),
     "action.post_check": _checked,
-    "action.queue.change": _length,
+    "action.queue.change": _worded_length,
     "action.queue.checks.change": _running,
     "action.queue.conflict_deferred": _deferred,
     "action.request_reviews": _asked_for_review,
     "action.review": _reviewed,
     "ci_insights.job_retried": _retried,
-    "ci_issue.created": lambda details: Wording("CI issue found", _text(details.job_name)),
-    "ci_issue.linked": lambda details: Wording("CI issue seen again", _text(details.job_name)),
-    "ci_issue.renamed": lambda details: Wording("CI issue renamed", _text(details.new_name)),
-    "ci_issue.reopened": lambda details: Wording("CI issue reopened", _text(details.job_name)),
+    "ci_issue.created": lambda details: Wording("CI issue found", _quoted_value(details.job_name)),
+    "ci_issue.linked": lambda details: Wording(
+        "CI issue seen again", _quoted_value(details.job_name)
+    ),
+    "ci_issue.renamed": lambda details: Wording(
+        "CI issue renamed", _quoted_value(details.new_name)
+    ),
+    "ci_issue.reopened": lambda details: Wording(
+        "CI issue reopened", _quoted_value(details.job_name)
+    ),
     "product.disabled": lambda details: Wording("Service feature switched off", _product(details)),
     "product.enabled": lambda details: Wording("Service feature switched on", _product(details)),
 }

@@ -27,15 +27,15 @@ END_BEFORE_START = "Pick an end after the start."
 
 def line(entry: CalendarEntry) -> str:
     """What it is, of which queue, why, and when."""
-    return f"{_headline(entry)}\n{_when(entry)}"
+    return f"{_entry_headline(entry)}\n{_when(entry)}"
 
 
 def short_line(entry: CalendarEntry) -> str:
     """The same in one line, among others."""
-    return f"{_headline(entry)} · {_when(entry)}"
+    return f"{_entry_headline(entry)} · {_when(entry)}"
 
 
-def _headline(entry: CalendarEntry) -> str:
+def _entry_headline(entry: CalendarEntry) -> str:
     reason = literal(entry.reason, REASON_LIMIT)
     about = f": {reason}" if reason else ""
     return f"{_mark(entry)} *{escape(entry.repository)}*{about}"
@@ -66,16 +66,16 @@ def rows(
     shown: list[Block] = []
     for entry in entries:
         shown += [blocks.divider(), blocks.section(line(entry))]
-        facts = _facts(entry)
+        facts = _entry_facts(entry)
         if any(facts):
             shown.append(blocks.context(*facts))
-        buttons = _buttons(entry, rights, offers_freezes=offers_freezes)
+        buttons = _freeze_buttons(entry, rights, offers_freezes=offers_freezes)
         if buttons:
             shown.append(blocks.actions(buttons))
     return shown
 
 
-def _facts(entry: CalendarEntry) -> list[str]:
+def _entry_facts(entry: CalendarEntry) -> list[str]:
     matching = conditions(entry.terms.matching_conditions)
     excepted = conditions(entry.terms.exclude_conditions)
     return [
@@ -95,7 +95,7 @@ def _overlap(entry: CalendarEntry) -> str:
     return f"Overlaps with {others}: merging starts again once all are over"
 
 
-def _buttons(
+def _freeze_buttons(
     entry: CalendarEntry, rights: frozenset[Right], *, offers_freezes: bool
 ) -> list[blocks.Element]:
     if entry.state is EntryState.SKIPPED:

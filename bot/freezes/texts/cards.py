@@ -43,7 +43,7 @@ FREEZE_CARD_BLOCK = "freeze-"
 def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
     """The freeze as it is now; once it is over, its record without buttons."""
     if freeze.ending is not None:
-        return _over(freeze, freeze.ending)
+        return _over_card(freeze, freeze.ending)
     is_in_force = freeze.stage is Stage.IN_FORCE
     name = escape(freeze.repository)
     state = f"*{name} is frozen*" if is_in_force else f"*A freeze of {name} is planned*"
@@ -64,7 +64,7 @@ def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
     return blocks.coloured(Colour.BLUE, blocks.message(*shown))
 
 
-def _over(freeze: Freeze, ending: Ending) -> Message:
+def _over_card(freeze: Freeze, ending: Ending) -> Message:
     name = escape(freeze.repository)
     state = f"*{name} was frozen*"
     if not freeze.lasted:
@@ -162,7 +162,7 @@ def freeze_reason(freeze: Freeze, limit: int = REASON_LIMIT) -> str:
     return literal(unsigned_reason(freeze.terms.reason or "", freeze.by), limit)
 
 
-def _by(words: str, name: str | None) -> str:
+def _by_name(words: str, name: str | None) -> str:
     return f"{words} {quote(name, NAME_LIMIT)}" if name else ""
 
 
@@ -200,7 +200,7 @@ def counted_down(freeze: Freeze | None) -> str:
 
 def freeze_line(freeze: Freeze) -> str:
     """By whom, why, when, and for which pull requests."""
-    by = _by(" by", freeze.by)
+    by = _by_name(" by", freeze.by)
     facts = [freeze_reason(freeze), *freeze_facts(freeze.terms)]
     return f"{FREEZE_MARK} Frozen{by}: {' · '.join(fact for fact in facts if fact)}"
 
@@ -303,11 +303,11 @@ def skipped_pause(act: AuditRecord) -> Message:
     if act.where.origin is Origin.RULE:
         headline = f":fast_forward: *Planned pause withdrawn* {escape(act.repository)}"
         at = f"it was planned from {local_time(act.paused_at)}" if act.paused_at else ""
-        return blocks.post(headline, at, "the settings changed", _by("by", act.actor.name))
+        return blocks.post(headline, at, "the settings changed", _by_name("by", act.actor.name))
     reason = f": {literal(act.reason, REASON_LIMIT)}" if act.reason else ""
     headline = f":fast_forward: *Skipped this time* {escape(act.repository)}{reason}"
     at = f"it was planned from {local_time(act.paused_at)}" if act.paused_at else ""
-    return blocks.post(headline, at, _by("by", act.actor.name))
+    return blocks.post(headline, at, _by_name("by", act.actor.name))
 
 
 def skip_reply(skipped: AuditRecord, *, is_new: bool) -> Message:

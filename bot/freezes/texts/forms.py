@@ -91,7 +91,7 @@ LISTED_LIMIT = 500
 """Characters of the fields for branches and exceptions."""
 
 
-def _by(known: Freeze) -> str:
+def _by_maker(known: Freeze) -> str:
     return f"by {quote(known.by, NAME_LIMIT)}" if known.by else ""
 
 
@@ -145,7 +145,7 @@ def frozen(known: Freeze, now: datetime, others: Sequence[Freeze] = ()) -> Messa
     word = "Queue frozen" if known.has_begun(now) else "Freeze planned"
     return blocks.post(
         f"{FREEZE_MARK} *{word}* {escape(known.repository)}: {_why(known)}",
-        _by(known),
+        _by_maker(known),
         *freeze_facts(known.terms),
         details=[holding_too(known, others)],
         buttons=controls(known),
@@ -257,7 +257,7 @@ def _in_short(known: Sequence[Freeze], now: datetime) -> str:
         return "no freeze"
     first = min(known, key=lambda freeze: not freeze.has_begun(now))
     state = "frozen" if first.has_begun(now) else "freeze planned"
-    facts = [f"{state} {_by(first)}".rstrip(), freeze_period(first.terms), _why(first)]
+    facts = [f"{state} {_by_maker(first)}".rstrip(), freeze_period(first.terms), _why(first)]
     if known[1:]:
         facts.append(f"and {len(known) - 1:,} more")
     return " · ".join(filter(None, facts))
@@ -318,7 +318,7 @@ def _otherwise(freeze: Freeze, because: FreezesAsTheyWere) -> str:
 
 def _already(known: Freeze, now: datetime) -> Message:
     name = escape(known.repository)
-    by = f" {_by(known)}" if known.by else ""
+    by = f" {_by_maker(known)}" if known.by else ""
     state = f"{name} is already frozen{by}"
     if not known.has_begun(now):
         state = f"A freeze of {name} is already planned{by} for that time"
@@ -332,7 +332,7 @@ def _already(known: Freeze, now: datetime) -> Message:
 
 def not_yours(known: Freeze) -> Message:
     """To a machine that ends only the freezes it made, unless it says otherwise."""
-    by = f" {_by(known)}" if known.by else ""
+    by = f" {_by_maker(known)}" if known.by else ""
     return blocks.sentence(
         f"{FREEZE_MARK} {escape(known.repository)} is frozen{by}: {_why(known)}. That isn't "
         "your freeze, so nothing was changed; `--any` (in JSON: `any`) ends it."
@@ -371,7 +371,7 @@ def of_which(known: Sequence[Freeze], now: datetime) -> str:
     lines = []
     for number, freeze in enumerate(known, start=1):
         state = "In force" if freeze.has_begun(now) else "Planned"
-        facts = [_by(freeze), *freeze_facts(freeze.terms)]
+        facts = [_by_maker(freeze), *freeze_facts(freeze.terms)]
         line = f"{state}: {_why(freeze)} · {' · '.join(fact for fact in facts if fact)}"
         lines.append(f"{number}. {line}" if choices else line)
     return listed(lines, "\n", most=max(FREEZES_LISTED, len(choices)))
@@ -395,7 +395,7 @@ def in_the_way(found: Sequence[Freeze], now: datetime) -> str:
     words = {True: "frozen", False: "planned"}
     said = [
         f"{escape(freeze.repository)} ({words[freeze.has_begun(now)]}"
-        f"{' ' + _by(freeze) if freeze.by else ''})"
+        f"{' ' + _by_maker(freeze) if freeze.by else ''})"
         for freeze in found
     ]
     return f"Already frozen or planned, left as they are: {listed(said)}." if said else ""
@@ -571,8 +571,8 @@ def _form(what: Sequence[Block], asked: Asked, carried: Mapping[str, JsonValue])
         *pause_ends.end_fields(
             times or None, at, label=block_controls.TIMES_LABEL, hint=TIMES_HINT
         ),
-        _words(freeze_actions.BRANCH_BLOCK, "Only these branches", "main", asked.branches),
-        _words(
+        _words_field(freeze_actions.BRANCH_BLOCK, "Only these branches", "main", asked.branches),
+        _words_field(
             freeze_actions.EXCEPT_BLOCK,
             "Except",
             f"hotfix @alice #41: {EXCEPTIONS}",
@@ -584,7 +584,7 @@ def _form(what: Sequence[Block], asked: Asked, carried: Mapping[str, JsonValue])
     return blocks.modal(freeze_actions.FREEZE_VIEW, title, shown, carried, submit=submit)
 
 
-def _words(block_id: str, label: str, example: str, typed: Sequence[str]) -> Block:
+def _words_field(block_id: str, label: str, example: str, typed: Sequence[str]) -> Block:
     words = blocks.text_input(
         block_id, max_length=LISTED_LIMIT, example=example, typed=" ".join(typed)
     )

@@ -75,10 +75,10 @@ ALONE = Around()
 
 def card(record: PauseRecord, around: Around = ALONE) -> Message:
     """The pause as it is now; once it is over, its record without buttons."""
-    return _in_force(record, around) if record.is_open else _over(record, around)
+    return _card_in_force(record, around) if record.is_open else _card_of_past_pause(record, around)
 
 
-def _in_force(record: PauseRecord, around: Around) -> Message:
+def _card_in_force(record: PauseRecord, around: Around) -> Message:
     reason = literal(record.line.reason, REASON_LIMIT)
     evidence = around.evidence
     if evidence is not None and evidence.mention is not None:
@@ -99,14 +99,14 @@ def _in_force(record: PauseRecord, around: Around) -> Message:
             f"Previous reason: {was}" if was else "",
         ),
         blocks.actions(
-            _buttons(record),
+            _card_buttons(record),
             block_id=blocks.with_state(f"{PAUSE_CARD_BLOCK}{record.pause_id}", record.resumes_at),
         ),
     ]
     return blocks.coloured(Colour.YELLOW, blocks.message(*shown))
 
 
-def _over(record: PauseRecord, around: Around) -> Message:
+def _card_of_past_pause(record: PauseRecord, around: Around) -> Message:
     state = f"*{escape(record.repository)} was paused*"
     shown = [
         blocks.section(blocks.state_line(RUNS, state, literal(record.line.reason, REASON_LIMIT))),
@@ -169,7 +169,7 @@ def reason_of(found: Evidence) -> str:
     return f"{clean(found.check, CHECK_LIMIT)} failed in a row for {numbers}{branch}"
 
 
-def _buttons(record: PauseRecord) -> list[blocks.Element]:
+def _card_buttons(record: PauseRecord) -> list[blocks.Element]:
     repository = record.repository
     line = record.drawn
     shown = [
@@ -301,7 +301,7 @@ def adopted(record: PauseRecord) -> Message:
     reason = literal(record.line.reason, REASON_LIMIT)
     return blocks.post(
         blocks.state_line(":warning:", f"*{name} stays paused until someone resumes it*", reason),
-        _by("By", record.line.by),
+        _by_actor("By", record.line.by),
         f"Since {local_time(record.since)}",
         details=[ADOPTED],
         buttons=[
@@ -378,10 +378,10 @@ def resumed_for_you(record: PauseRecord, *, is_paused_again: bool = False) -> Me
 
 def by_whom(record: PauseRecord) -> str:
     """The words "by" and the person who paused; empty if unknown."""
-    return _by(" by", record.line.by)
+    return _by_actor(" by", record.line.by)
 
 
-def _by(words: str, who: Actor | None) -> str:
+def _by_actor(words: str, who: Actor | None) -> str:
     return f"{words} {quote(who.name, NAME_LIMIT)}" if who is not None else ""
 
 

@@ -200,13 +200,13 @@ def card(paused: GroupAct, now: GroupNow) -> Message:
     """The post about a group that was paused, as it is now; in the end, its record."""
     if not paused.has_changed:
         return answer(paused, posted_here=False)
-    return _in_force(paused, now) if now.left else _over(paused, now)
+    return _group_card_in_force(paused, now) if now.left else _card_of_past_group_pause(paused, now)
 
 
-def _in_force(paused: GroupAct, now: GroupNow) -> Message:
+def _group_card_in_force(paused: GroupAct, now: GroupNow) -> Message:
     changed = paused.of(GroupOutcome.CHANGED)
     is_whole = len(now.left) == len(changed)
-    state = _headline(paused)
+    state = _group_headline(paused)
     if not is_whole:
         state = _filled(_STILL_PAUSED, paused.group, len(now.left), len(paused.results))
     shown = [
@@ -232,7 +232,7 @@ def _in_force(paused: GroupAct, now: GroupNow) -> Message:
     return blocks.coloured(Colour.YELLOW, blocks.message(*shown))
 
 
-def _over(paused: GroupAct, now: GroupNow) -> Message:
+def _card_of_past_group_pause(paused: GroupAct, now: GroupNow) -> Message:
     ended_at = now.ended_at
     shown = [
         blocks.section(
@@ -380,9 +380,9 @@ def answer(done: GroupAct, *, posted_here: bool) -> Message:
     reason = "" if changed_nothing else _why(done)
     by = person(done.actor.name)
     is_new = done.action is Action.PAUSE and not changed_nothing
-    times = [] if changed_nothing else _times(done)
+    times = [] if changed_nothing else _from_and_until(done)
     shown = [
-        blocks.section(blocks.state_line(_mark(done), f"*{_headline(done)}*", reason)),
+        blocks.section(blocks.state_line(_mark(done), f"*{_group_headline(done)}*", reason)),
         *blocks.facts(
             ("By", f"the timer set by {by}" if done.origin is Origin.TIMER else by),
             ("Since", time_and_age(done.at, is_near=True) if is_new else ""),
@@ -404,7 +404,7 @@ def answer(done: GroupAct, *, posted_here: bool) -> Message:
     return blocks.message(*shown)
 
 
-def _times(done: GroupAct) -> list[tuple[str, str]]:
+def _from_and_until(done: GroupAct) -> list[tuple[str, str]]:
     """From when a freeze is, and until when a freeze or a pause."""
     if done.action is Action.EXTEND:
         return [("Until", pause_ends.until(done.resumes_at))]
@@ -427,7 +427,7 @@ def _typed_until(done: GroupAct) -> str:
     return "someone resumes them"
 
 
-def _headline(done: GroupAct) -> str:
+def _group_headline(done: GroupAct) -> str:
     if _changed_nothing(done):
         return _nothing_changed(done)
     sentence = _PLANNED if done.is_planned else _DONE[done.action]
@@ -513,13 +513,13 @@ def since_then(group: str, latest: GroupAct | None) -> Message:
 def summary(done: GroupAct) -> list[str]:
     """The counts: "48 paused", "1 already paused by bob", "1 failed"."""
     counts = []
-    for _, count, some in _counted(done):
+    for _, count, some in _by_outcome(done):
         is_by_one = len({result.who for result in some}) == 1
-        counts.append(f"{count}{_by(some[0])}" if is_by_one else count)
+        counts.append(f"{count}{_by_result(some[0])}" if is_by_one else count)
     return counts
 
 
-def _counted(done: GroupAct) -> list[tuple[GroupOutcome, str, list[RepositoryResult]]]:
+def _by_outcome(done: GroupAct) -> list[tuple[GroupOutcome, str, list[RepositoryResult]]]:
     """The results by outcome."""
     counted = []
     for outcome in GroupOutcome:
@@ -535,8 +535,8 @@ def _counted(done: GroupAct) -> list[tuple[GroupOutcome, str, list[RepositoryRes
 def lines(done: GroupAct) -> list[str]:
     """A line for each outcome; failures with what went wrong, one below the other."""
     shown = []
-    for outcome, count, some in _counted(done):
-        said = listed([f"{escape(result.repository)}{_by(result)}" for result in some])
+    for outcome, count, some in _by_outcome(done):
+        said = listed([f"{escape(result.repository)}{_by_result(result)}" for result in some])
         if outcome in {GroupOutcome.FAILED, GroupOutcome.UNCERTAIN}:
             failures = [
                 f"• {escape(result.repository)}: {quote(result.detail or 'failed', DETAIL_LIMIT)}"
@@ -549,5 +549,5 @@ def lines(done: GroupAct) -> list[str]:
     return shown
 
 
-def _by(result: RepositoryResult) -> str:
+def _by_result(result: RepositoryResult) -> str:
     return f" by {quote(result.who, NAME_LIMIT)}" if result.who else ""

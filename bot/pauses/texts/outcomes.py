@@ -133,15 +133,15 @@ def failed(act: FailedAct) -> tuple[str, str]:
         }
         return f"*I can't tell yet {words.question}.*", then[act.follows]
     if act.state is ActState.DONE:
-        return _sentence(words.done), "Posts about it may come later."
+        return _begin_sentence(words.done), "Posts about it may come later."
     if act.was_seen:
-        return _sentence(words.undone), ""
+        return _begin_sentence(words.undone), ""
     if act.is_known_paused and act.action in {Action.PAUSE, Action.RESUME}:
         return f"*{escape(act.target)} is still paused*, as far as I know.", ""
-    return _sentence(words.not_tried), ""
+    return _begin_sentence(words.not_tried), ""
 
 
-def _sentence(words: str) -> str:
+def _begin_sentence(words: str) -> str:
     return f"*{_capital(words)}.*"
 
 

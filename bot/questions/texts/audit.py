@@ -123,7 +123,7 @@ def _entry(record: AuditRecord) -> str:
     if result:
         sentence += f". {result}"
 
-    facts = [local_time(record.at), _WHERE[record.where.origin], *_facts(record)]
+    facts = [local_time(record.at), _WHERE[record.where.origin], *_act_facts(record)]
     return f"{sentence}\n{' · '.join(filter(None, facts))}"
 
 
@@ -153,16 +153,16 @@ def _did(record: AuditRecord) -> str:
     return " ".join(filter(None, [verb, what, repository]))
 
 
-def _facts(record: AuditRecord) -> list[str]:
+def _act_facts(record: AuditRecord) -> list[str]:
     """The facts that the record has; empty texts for those that it hasn't."""
     group = record.group.name
     part = f"as part of {name_of(group)}" if group is not None else ""
     return [
         _channel(record),
         part,
-        _change(record),
+        _what_was_before(record),
         _ends_by_itself(record),
-        *_outcome(record),
+        *_outcome_facts(record),
         _two_people(record),
     ]
 
@@ -174,7 +174,7 @@ def _channel(record: AuditRecord) -> str:
     return f"in <#{escape(channel_id)}>" if is_named else ""
 
 
-def _change(record: AuditRecord) -> str:
+def _what_was_before(record: AuditRecord) -> str:
     """What was there before."""
     setting = record.setting
     if setting.after is not None:
@@ -194,7 +194,7 @@ def _ends_by_itself(record: AuditRecord) -> str:
     return f"{'ends' if is_freeze else 'resumes'} {local_time(record.resumes_at)}"
 
 
-def _outcome(record: AuditRecord) -> list[str]:
+def _outcome_facts(record: AuditRecord) -> list[str]:
     """The service's answer, and what is known beside it."""
     outcome = record.outcome
     shown = []

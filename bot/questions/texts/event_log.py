@@ -39,7 +39,7 @@ def event_log(page: LogPage) -> Message:
     ]
     if any(facts):
         shown.append(blocks.context(*facts))
-    buttons = _buttons(page)
+    buttons = _page_buttons(page)
     if buttons:
         shown.append(blocks.actions(buttons))
     return blocks.message(*shown)
@@ -118,7 +118,7 @@ def _span(oldest: datetime, newest: datetime) -> str:
     return f"{local_time(oldest)} to {local_time(newest)}"
 
 
-def _buttons(page: LogPage) -> list[blocks.Element]:
+def _page_buttons(page: LogPage) -> list[blocks.Element]:
     buttons: list[blocks.Element] = []
     if page.newer is not None:
         label = "Newest" if page.newer.cursor is None else "Newer"

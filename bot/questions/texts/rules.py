@@ -79,15 +79,17 @@ def _rule(place: int, rule: QueueRule, *, whole: bool) -> str:
     if not whole:
         known = [write(rule.config[key]) for key, write in _IN_WORDS.items() if key in rule.config]
         return f"{head}: {', '.join(filter(None, known)) or 'no settings of its own'}"
-    lines = [f"• {code(key, NAME_LIMIT)}: {_value(value)}" for key, value in rule.config.items()]
+    lines = [
+        f"• {code(key, NAME_LIMIT)}: {_rule_value(value)}" for key, value in rule.config.items()
+    ]
     shown = listed(lines, "\n", length=RULE_ROOM - len(head))
     return f"{head}\n{shown}".rstrip()
 
 
 def _batch_size(value: JsonValue) -> str:
     if isinstance(value, dict):
-        return f"batch size {_value(value.get('min'))} to {_value(value.get('max'))}"
-    return f"batch size {_value(value)}"
+        return f"batch size {_rule_value(value.get('min'))} to {_rule_value(value.get('max'))}"
+    return f"batch size {_rule_value(value)}"
 
 
 def _timeout(value: JsonValue) -> str:
@@ -105,7 +107,7 @@ def _seconds(value: JsonValue) -> str:
         or not isinstance(value, (int, float))
         or not 0 <= value <= LONGEST_RULE_SECONDS
     ):
-        return _value(value)
+        return _rule_value(value)
     minutes, rest = divmod(value, 60)
     if 0 < minutes <= LONGEST_MINUTES and not rest:
         return f"{minutes:g} min"
@@ -119,12 +121,12 @@ def _wait_to_fill(value: JsonValue) -> str:
 
 
 def _splits(value: JsonValue) -> str:
-    return f"splits a failed batch up to {_value(value)} times" if value is not None else ""
+    return f"splits a failed batch up to {_rule_value(value)} times" if value is not None else ""
 
 
 def _merge_method(value: JsonValue) -> str:
     is_named = isinstance(value, str) and value.strip()
-    return f"merges with {_value(value)}" if is_named else ""
+    return f"merges with {_rule_value(value)}" if is_named else ""
 
 
 _IN_WORDS: Mapping[str, Callable[[JsonValue], str]] = {
@@ -136,7 +138,7 @@ _IN_WORDS: Mapping[str, Callable[[JsonValue], str]] = {
 }
 
 
-def _value(value: JsonValue) -> str:
+def _rule_value(value: JsonValue) -> str:
     if value is None:
         return "not set"
     if isinstance(value, bool):

@@ -86,7 +86,7 @@ def statistics(found: QueueStatistics) -> Message:
     if found.branch is not None:
         where += f" on {code(found.branch, NAME_LIMIT)}"
         command += f" branch:{found.branch}"
-    shown = intro(f"{where}: {_verdict(found)}", _figures(found))
+    shown = intro(f"{where}: {_pace(found)}", _figures(found))
     notes = [f"Counted since {local_time(found.span.start)}"]
 
     has_chart = len(found.tallies) > 1 and found.merged + found.failed > 0
@@ -144,11 +144,11 @@ def _checks_in_short(found: CheckStatistics) -> str:
     left = f"{found.now.count:,} left unmerged"
     if found.before is not None:
         left = f"{found.now.count:,} left unmerged (was {found.before.count:,})"
-    checks = _ranked("failed checks", _checks(found.now), None)
+    checks = _ranked("failed checks", _shown_checks(found.now), None)
     return f"{left}, {checks}" if checks else left
 
 
-def _verdict(found: QueueStatistics) -> str:
+def _pace(found: QueueStatistics) -> str:
     """How many merges in which time, and how many a day."""
     merges = plural(found.merged, "merge")
     length = found.span.end - found.span.start
@@ -257,14 +257,14 @@ def removals(now: Removals, before: Removals | None) -> list[str]:
     """What threw pull requests out most, and for how long the queue was paused or frozen."""
     if before is None:
         lines = [
-            _ranked("Failed checks", _checks(now), None),
+            _ranked("Failed checks", _shown_checks(now), None),
             _ranked("Reasons", _reasons(now), None),
             _stopped_for(PAUSED_FOR, now.paused, None),
             _stopped_for(FROZEN_FOR, now.frozen, None),
         ]
     else:
         lines = [
-            _ranked("Failed checks", _checks(now), _checks(before)),
+            _ranked("Failed checks", _shown_checks(now), _shown_checks(before)),
             _ranked("Reasons", _reasons(now), _reasons(before)),
             _stopped_for(PAUSED_FOR, now.paused, before.paused),
             _stopped_for(FROZEN_FOR, now.frozen, before.frozen),
@@ -272,7 +272,7 @@ def removals(now: Removals, before: Removals | None) -> list[str]:
     return [line for line in lines if line]
 
 
-def _checks(of: Removals) -> Mapping[str, int]:
+def _shown_checks(of: Removals) -> Mapping[str, int]:
     return _added((quote(name, CHECK_NAME_LIMIT), many) for name, many in of.checks.items())
 
 
@@ -293,7 +293,7 @@ def _ranked(title: str, now: Mapping[str, int], before: Mapping[str, int] | None
     if not now:
         return ""
     names = _most_frequent(now)
-    parts = [_counted(name, now, before) for name in names[:RANKED]]
+    parts = [_figure(name, now, before) for name in names[:RANKED]]
     if len(names) > RANKED:
         parts.append(f"and {len(names) - RANKED:,} more")
     return f"{title}: {', '.join(parts)}"
@@ -304,7 +304,7 @@ def _most_frequent(counts: Mapping[str, int]) -> list[str]:
     return sorted(counts, key=lambda name: (-counts[name], name))
 
 
-def _counted(name: str, now: Mapping[str, int], before: Mapping[str, int] | None) -> str:
+def _figure(name: str, now: Mapping[str, int], before: Mapping[str, int] | None) -> str:
     if before is None:
         return f"{name} {now[name]:,}"
     return f"{name} {now[name]:,} (was {before.get(name, 0):,})"

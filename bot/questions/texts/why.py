@@ -100,11 +100,11 @@ def why(explanation: Explanation) -> Message:
     waits = f"*Waits for:* {answer.waits}" if answer.waits else ""
     below = (answer.verdict, waits, _failed(explanation), _unmet(explanation), answer.next_step)
     read = f"Updated {clock_time(explanation.snapshot.read_at)}"
-    unread = _unread(explanation) if isinstance(explanation.position, NotQueued) else ""
+    unread = _missing_entries(explanation) if isinstance(explanation.position, NotQueued) else ""
     shown = [
         blocks.section(headline),
         *blocks.lines([*filter(None, below)]),
-        *blocks.facts(("Author", author), *_facts(explanation), ("Left", answer.left)),
+        *blocks.facts(("Author", author), *_facts_about(explanation), ("Left", answer.left)),
         blocks.context(answer.aside, unread, read),
     ]
     recent = _recent(explanation)
@@ -148,7 +148,7 @@ def _not_found(explanation: Explanation) -> _Said | None:
     """Of one that no event says to have left; None if nothing knows it."""
     word = "Not in the queue"
     verdict = "Its events don't show that it left"
-    if _unread(explanation):
+    if _missing_entries(explanation):
         word = "Maybe in the queue"
         verdict = "I can't tell: it may be in a part of the queue that could not be read"
     elif not explanation.records:
@@ -157,7 +157,7 @@ def _not_found(explanation: Explanation) -> _Said | None:
     return _Said(":grey_question:", word, step, verdict=verdict)
 
 
-def _unread(explanation: Explanation) -> str:
+def _missing_entries(explanation: Explanation) -> str:
     """How many entries of the queue are missing; empty for none."""
     count = explanation.snapshot.status.unreadable
     entries = plural(count, "entry", "entries")
@@ -217,7 +217,7 @@ def _held(explanation: Explanation, place: InBatch | InQueue) -> str:
         reason = literal(pause.line.reason, REASON_LIMIT)
         return f"the pause{by_whom(pause)} to end, since {since}: {reason}"
     if known is not None and known.kind is ObstacleKind.FREEZE:
-        return f"{_freeze(_freezes(explanation))} to end"
+        return f"{_name_of_freeze(_freezes(explanation))} to end"
     return obstacle(known) if known is not None else ""
 
 
@@ -227,7 +227,7 @@ def _freezes(explanation: Explanation) -> Sequence[Freeze]:
     return [freeze for freeze in explanation.snapshot.freezes if freeze.concerns(branch)]
 
 
-def _freeze(freezes: Sequence[Freeze]) -> str:
+def _name_of_freeze(freezes: Sequence[Freeze]) -> str:
     """The freeze by its reason, if only one is in force."""
     if len(freezes) != 1:
         return "a scheduled freeze"
@@ -264,7 +264,7 @@ def _batch_waits(explanation: Explanation, batch: Batch) -> str:
     words = _BATCH_WAITS.get(status)
     if words is None:
         return quote(status.replace("_", " "), 60)
-    return words.format(batch=name, freeze=_freeze(_freezes(explanation)))
+    return words.format(batch=name, freeze=_name_of_freeze(_freezes(explanation)))
 
 
 def _failed(explanation: Explanation) -> str:
@@ -294,7 +294,7 @@ def _unmet(explanation: Explanation) -> str:
     return f"*Not met yet:* {names}" if names else ""
 
 
-def _facts(explanation: Explanation) -> list[tuple[str, str]]:
+def _facts_about(explanation: Explanation) -> list[tuple[str, str]]:
     place = explanation.position
     if isinstance(place, NotQueued):
         base = base_branch(explanation.records)
@@ -348,12 +348,14 @@ def _by_past(estimate: Estimate | None) -> str:
 def _recent(explanation: Explanation) -> list[str]:
     """Its last events, newest first."""
     last = explanation.records[: -EVENTS_SHOWN - 1 : -1]
-    lines = [f"• {local_time(record.received_at)} {_event(explanation, record)}" for record in last]
+    lines = [
+        f"• {local_time(record.received_at)} {_event_line(explanation, record)}" for record in last
+    ]
     left = len(explanation.records) - len(last)
     return [*lines, f"and {left} earlier"] if left > 0 else lines
 
 
-def _event(explanation: Explanation, record: EventRecord) -> str:
+def _event_line(explanation: Explanation, record: EventRecord) -> str:
     """What happened; of its end, the verdict."""
     verdict = explanation.verdict
     is_judged = verdict is not None and verdict.record.event_id == record.event_id

@@ -47,7 +47,7 @@ def _blocks(snapshot: Snapshot, outlook: Outlook, room: int) -> list[Block]:
         *next_freeze(snapshot.next_freeze),
         *queue_parts.batch_blocks(picture, room, snapshot.read_at, full),
         *_waiting_blocks(snapshot, room),
-        _buttons(snapshot),
+        _status_buttons(snapshot),
     ]
 
 
@@ -110,7 +110,7 @@ def _waiting(queued: QueuedPullRequest, now: datetime) -> str:
     return f"• {' · '.join(facts)}{queue_parts.waits_for(shown)}"
 
 
-def _buttons(snapshot: Snapshot) -> Block:
+def _status_buttons(snapshot: Snapshot) -> Block:
     value = _command(snapshot)
     picture = queue_picture.picture(snapshot)
     buttons = [

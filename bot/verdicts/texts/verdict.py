@@ -87,7 +87,7 @@ def _cause(verdict: Verdict) -> str:
     has_code = verdict.record.details.code is not None
     match verdict.cause:
         case Cause.OTHER_OF_BATCH:
-            words = f"{_numbers(found.batch.broken_by)} broke its batch"
+            words = f"{_numbered(found.batch.broken_by)} broke its batch"
         case Cause.STORM:
             words = "checks failed for many pull requests"
         case Cause.NOT_STARTED if not has_code:
@@ -97,7 +97,7 @@ def _cause(verdict: Verdict) -> str:
         case Cause.CHANGED if found.is_closed and not has_code:
             words = "it was closed"
         case Cause.CONFLICT if found.blocking:
-            words = f"it conflicts with {_numbers(found.blocking)}, ahead of it"
+            words = f"it conflicts with {_numbered(found.blocking)}, ahead of it"
         case _:
             words = _cause_in_checks(verdict) if verdict.cause in _BY_CHECKS else ""
     return words or _of_code(verdict.record).cause
@@ -133,7 +133,7 @@ def _check_names(checks: FailedChecks) -> str:
     return listed(names, most=CHECKS_LISTED, besides=checks.left_out) if names else ""
 
 
-def _numbers(numbers: Sequence[int]) -> str:
+def _numbered(numbers: Sequence[int]) -> str:
     return listed([f"#{number}" for number in numbers], most=NUMBERS_LISTED)
 
 
@@ -193,7 +193,7 @@ def _of_batch(cause: Cause, batch: BatchVerdict, checks: FailedChecks) -> Iterat
     if cause is Cause.OTHER_OF_BATCH:
         if names and size:
             yield f"{names} failed in their batch of {size}."
-        yield f"The bisection found {_numbers(batch.broken_by)}; this one was only in its batch."
+        yield f"The bisection found {_numbered(batch.broken_by)}; this one was only in its batch."
     elif batch.is_culprit and size:
         yield f"It broke its batch of {size}: the bisection found it."
     elif (batch.is_unverified or cause is Cause.AS_SAID) and size:
