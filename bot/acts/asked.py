@@ -197,7 +197,7 @@ class ReadOptions(NamedTuple):
     rest: list[str]
 
 
-def read_options(words: Sequence[str]) -> ReadOptions:
+def read_conditions(words: Sequence[str]) -> ReadOptions:
     """Take `branch:…` and `except:…` out, wherever they are; raises InvalidCondition."""
     limits = [_branch(word) for word in words if word.lower().startswith(BRANCH_PREFIX)]
     exceptions = [_exception(word) for word in words if word.lower().startswith(EXCEPT)]

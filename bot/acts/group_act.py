@@ -139,7 +139,7 @@ class GroupAct:
         return self.ended_at is not None and bool(self.of(GroupOutcome.NOT_TRIED))
 
 
-def in_order(
+def in_group_order(
     repositories: Sequence[RepositoryName], results: Sequence[RepositoryResult]
 ) -> tuple[RepositoryResult, ...]:
     """The results in the group's order; repositories without one were not tried."""

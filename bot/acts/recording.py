@@ -31,7 +31,7 @@ from bot.acts.request_state import RequestState
 from bot.acts.rows import Audit, Revisions
 from bot.kernel.actor import Actor, Caller
 from bot.kernel.clock import Clock
-from bot.kernel.durations import For, Lasting, extended, resumes_at
+from bot.kernel.durations import For, Lasting, later_end, resumes_at
 from bot.kernel.errors import (
     ActDefect,
     ActState,
@@ -175,7 +175,7 @@ class RecordActs:
     ) -> datetime:
         """That much later than `end`, or the person's time of day; raises InvalidDuration."""
         if isinstance(lasting, For):
-            return extended(end, now, lasting.length)
+            return later_end(end, now, lasting.length)
         return resumes_at(lasting, now, await self.check.zone(actor))
 
     @asynccontextmanager

@@ -9,7 +9,7 @@ from bot.blocks.text import escape
 from bot.kernel.repository import RepositoryName
 
 
-def unchanged() -> Message:
+def nothing_changed() -> Message:
     return blocks.sentence("Nothing was changed. You can close this.")
 
 

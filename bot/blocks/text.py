@@ -320,7 +320,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def together(names: Sequence[str]) -> str:
+def joined_with_and(names: Sequence[str]) -> str:
     """The names with "and" before the last: "a, b and c"."""
     *others, last = names or [""]
     return f"{', '.join(others)} and {last}" if others else last

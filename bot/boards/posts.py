@@ -18,7 +18,7 @@ def _board(transaction: Transaction, subject: LiveSubject) -> Message | None:
     if board is None:
         return None
     if board.ended_at is not None:
-        return board_texts.ended(board)
+        return board_texts.board_ended(board)
     state = Boards(transaction).state(board.repository)
     if state is None:
         return None

@@ -4,7 +4,7 @@ from bot.blocks import blocks, controls
 from bot.blocks.message import Block, Message
 from bot.blocks.text import escape, link, listed, local_time, quote
 from bot.boards.board import Board, BoardState, WhyUnread
-from bot.freezes.texts.cards import freeze_blocks, next_freeze
+from bot.freezes.texts.cards import freeze_blocks, next_freeze_line
 from bot.kernel.repository import RepositoryName
 from bot.queues.estimate import NO_OUTLOOK, Outlook
 from bot.queues.picture import Picture
@@ -34,10 +34,10 @@ def _blocks(known: Board, state: BoardState, outlook: Outlook, room: int) -> lis
         why = _WHY_UNREAD[state.unread.why]
         unread = [blocks.section(f":warning: *{why}* {local_time(state.unread.since)}.")]
     return [
-        queue_parts.headline(state.repository, picture, is_current=state.unread is None),
+        queue_parts.queue_headline(state.repository, picture, is_current=state.unread is None),
         *unread,
         blocks.context(
-            queue_parts.counts(picture),
+            queue_parts.queue_counts(picture),
             queue_parts.next_merge(picture, state.read_at),
             queue_parts.unreadable(picture),
             read,
@@ -45,7 +45,7 @@ def _blocks(known: Board, state: BoardState, outlook: Outlook, room: int) -> lis
         *queue_parts.own_outlook(outlook, state.read_at),
         *queue_parts.pause_blocks(picture.pause),
         *freeze_blocks(picture.freezes),
-        *next_freeze(picture.next_freeze),
+        *next_freeze_line(picture.next_freeze),
         *queue_parts.batch_blocks(picture, room, state.read_at),
         *_waiting_blocks(picture, room),
         _board_buttons(known, state),
@@ -80,7 +80,7 @@ def _board_buttons(known: Board, state: BoardState) -> Block:
     return blocks.actions(shown, block_id=f"board-{known.board_id}")
 
 
-def ended(known: Board) -> Message:
+def board_ended(known: Board) -> Message:
     """Replaces a board that is no longer updated."""
     by = quote(known.ended_by or "")
     why = f"by {by}" if by else "the bot no longer follows this repository"

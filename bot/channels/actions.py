@@ -26,7 +26,7 @@ def value(channel_id: str, target: str) -> str:
     return f"{channel_id} {target}"
 
 
-def read(chosen: str) -> tuple[str, str]:
+def read_value(chosen: str) -> tuple[str, str]:
     """The channel and the target of `value`."""
     channel_id, _, target = chosen.partition(" ")
     return channel_id, target

@@ -144,14 +144,14 @@ async def open_add_form(call: Call, _: Interaction) -> None:
 
 @handles.click(channel_actions.SUBSCRIPTION_CHANGE)
 async def open_change_form(call: Call, click: Interaction) -> None:
-    channel_id, target = channel_actions.read(click.chosen)
+    channel_id, target = channel_actions.read_value(click.chosen)
     await call.permit(Action.SUBSCRIBE, call.bot.groups.target(target))
     found = await _settings(call).of_target(channel_id, target)
     if found:
         listed = ListedSubscription(found[0], len(found))
         await call.open_modal(overview.change_form(listed))
     else:
-        await call.reply(overview.not_there(channel_id, target))
+        await call.reply(overview.subscription_gone(channel_id, target))
 
 
 @handles.form(channel_actions.SUBSCRIPTION_VIEW)
@@ -197,7 +197,7 @@ async def _change_subscription(
     """Of a selection, only what the channel has through it."""
     found = await _settings(call).of_target(channel_id, target_value(where))
     if not found:
-        await call.reply(overview.not_there(channel_id, target_value(where)))
+        await call.reply(overview.subscription_gone(channel_id, target_value(where)))
         return
     names = [subscription.repository for subscription in found]
     there = _elsewhere(call, channel_id)
@@ -220,7 +220,7 @@ async def _show_saved(
 @handles.click(channel_actions.SUBSCRIPTION_END)
 async def end_subscription(call: Call, click: Interaction) -> None:
     """From the list on the Home tab: a post in the channel says who did it."""
-    channel_id, target = channel_actions.read(click.chosen)
+    channel_id, target = channel_actions.read_value(click.chosen)
     where = call.bot.groups.target(target)
     there = _elsewhere(call, channel_id)
     done = await _settings(call).end_target(there.caller, target)
@@ -229,7 +229,7 @@ async def end_subscription(call: Call, click: Interaction) -> None:
         post = _unsubscribed(call, where, changed)
         await there.post_in_channel(overview.by_whom(post, call.actor.name))
     else:
-        await call.reply(overview.not_there(channel_id, target))
+        await call.reply(overview.subscription_gone(channel_id, target))
 
 
 @handles.click(controls.END_CHANNEL)

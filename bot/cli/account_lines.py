@@ -17,7 +17,7 @@ from bot.inspection.account import (
 from bot.log.classification import EventKind
 from bot.posts.delivery import UNSUBSCRIBED, Delivery, DeliveryState, Progress
 from bot.posts.live_message import LiveMessage
-from bot.slack.person import is_person
+from bot.slack.person import is_for_person
 from bot.store.lease_values import EDIT_LEASE, POLL_LEASE, POST_LEASE, Lease
 
 
@@ -162,7 +162,7 @@ def _post_lines(post: ExplainedPost, now: datetime) -> Iterator[str]:
 
 
 def _addressee(channel_id: str) -> str:
-    return f"{channel_id} (a person)" if is_person(channel_id) else channel_id
+    return f"{channel_id} (a person)" if is_for_person(channel_id) else channel_id
 
 
 def _delivery_state(delivery: Delivery, now: datetime) -> str:

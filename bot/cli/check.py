@@ -250,7 +250,7 @@ class Report:
             return
         if not self.all_wanted:
             found = summed_up(found)
-        show(in_order(found), redact, Console(highlight=False))
+        show(worst_last(found), redact, Console(highlight=False))
 
 
 def summed_up(found: Sequence[CheckResult]) -> Sequence[CheckResult]:
@@ -266,7 +266,7 @@ def summed_up(found: Sequence[CheckResult]) -> Sequence[CheckResult]:
     ]
 
 
-def in_order(found: Sequence[CheckResult]) -> Sequence[CheckResult]:
+def worst_last(found: Sequence[CheckResult]) -> Sequence[CheckResult]:
     """What is well first, what is wrong last."""
     areas = list(Area)
     return sorted(

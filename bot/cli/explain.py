@@ -78,7 +78,7 @@ def explain(what: Sequence[str]) -> None:
     database, also while the bot is running. Times are UTC.
     """
     try:
-        asked = read(" ".join(what).strip())
+        asked = read_asked(" ".join(what).strip())
     except InvalidRequest as error:
         raise click.BadParameter(f"{error.detail}.") from None
     if asked is None:
@@ -89,7 +89,7 @@ def explain(what: Sequence[str]) -> None:
         say(line)
 
 
-def read(words: str) -> Asked | None:
+def read_asked(words: str) -> Asked | None:
     """None for words that name nothing; raises InvalidRequest for no repository's name."""
     words = words.strip("<>")
     if found := PERMALINK.fullmatch(words):

@@ -25,7 +25,7 @@ from bot.config.tables import ApprovalTable, PolicyTable, WindowTable
 from bot.config.values import read_secret_file
 from bot.kernel.attribute_docstrings import attribute_docstrings
 from bot.kernel.errors import ConfigurationError
-from bot.kernel.wrong_values import reason_of
+from bot.kernel.wrong_values import why_refused
 
 USUAL_FILES = ("mqbot.toml", "/etc/mqbot/mqbot.toml")
 """Where people put the settings file."""
@@ -344,7 +344,7 @@ def _problem_in_words(name: str, error: ErrorDetails, file: SettingsFile) -> str
     table, *inner = error["loc"][1:] or [None]
     if table is None and error["type"] == "missing":
         return f"{_missing(name, file)} {_takes(name)}"
-    why = reason_of(error)
+    why = why_refused(error)
     # A number is a place in a list.
     keys = [key for key in inner if isinstance(key, str)]
     described = keys

@@ -50,7 +50,7 @@ def explain(error: Exception, *, command: str, reference: str, repeat: Repeat | 
     repository = getattr(error, "repository", None) or target
     said = _say(error, command, quote(repository, 150)) or _went_wrong(reference, command)
     if act is not None and _leaves_a_state(error, act):
-        state, then = pause_outcomes.failed(act)
+        state, then = pause_outcomes.failed_act_in_words(act)
         cause = _causes_of_failed_acts(error, reference) or said
         said = " ".join(filter(None, [state, cause, then]))
     elif isinstance(error, kernel_errors.MergeQueueError) and error.repository is not None:
@@ -213,11 +213,13 @@ def _unavailable(
         return f"The merge queue service is limiting requests. Try again {when}."
     last = error.last_answer_at
     good = f" (last good answer {time_ago(last)})" if last is not None else ""
-    answer = f" Its answer: {said(error)}." if error.status is not None else ""
+    answer = f" Its answer: {refusal(error)}." if error.status is not None else ""
     return f"The merge queue service isn't responding{good}.{answer}"
 
 
-def said(error: kernel_errors.MergeQueueRefused | merge_queue_errors.MergeQueueUnavailable) -> str:
+def refusal(
+    error: kernel_errors.MergeQueueRefused | merge_queue_errors.MergeQueueUnavailable,
+) -> str:
     """The status of a refusal, and the service's own sentence if it sent one."""
     status = str(error.status) if error.status is not None else ""
     sentence = (
@@ -241,10 +243,10 @@ def _key_refused(
     if error.status == HTTPStatus.UNAUTHORIZED:
         return (
             f"The merge queue service doesn't accept the bot's key for {repository}: "
-            f"{said(error)}. {WHO_RUNS_THE_BOT} can replace it ({setting})."
+            f"{refusal(error)}. {WHO_RUNS_THE_BOT} can replace it ({setting})."
         )
     return (
-        f"The merge queue service doesn't let the bot do this in {repository}: {said(error)}. "
+        f"The merge queue service doesn't let the bot do this in {repository}: {refusal(error)}. "
         "The bot's key lacks the role or scope for it, or the service's app isn't installed there. "
         f"{WHO_RUNS_THE_BOT} can check both ({setting})."
     )
@@ -252,7 +254,7 @@ def _key_refused(
 
 def _not_found(error: merge_queue_errors.ResourceNotFound, _command: str, repository: str) -> str:
     return (
-        f"The merge queue service doesn't find this in {repository}: {said(error)}. If the "
+        f"The merge queue service doesn't find this in {repository}: {refusal(error)}. If the "
         "repository was renamed, moved or deleted, or the bot's key can't see it, "
         f"{WHO_RUNS_THE_BOT.lower()} can fix it (`MQBOT_REPOSITORIES`)."
     )
@@ -267,7 +269,7 @@ def _moved(error: merge_queue_errors.RepositoryMoved, _command: str, repository:
 
 
 def _conflict(error: merge_queue_errors.StateConflict, command: str, repository: str) -> str:
-    refused = f"The merge queue service refused this for {repository}: {said(error)}."
+    refused = f"The merge queue service refused this for {repository}: {refusal(error)}."
     if not error.is_state_known:
         return f"{refused} Check `{escape(command)} status` for its state now."
     if error.pause is None:
@@ -397,15 +399,15 @@ def _service_moved(error: merge_queue_errors.ServiceMoved, _command: str, _repos
 
 
 def _not_offered(error: merge_queue_errors.NotOffered, _command: str, _repository: str) -> str:
-    return f"The merge queue service no longer offers this: {said(error)}."
+    return f"The merge queue service no longer offers this: {refusal(error)}."
 
 
 def _refused(error: kernel_errors.MergeQueueRefused, _command: str, _repository: str) -> str:
-    return f"The merge queue service refused this: {said(error)}."
+    return f"The merge queue service refused this: {refusal(error)}."
 
 
 def _rejected(error: kernel_errors.InvalidRequest, _command: str, _repository: str) -> str:
-    return f"The merge queue service rejected this: {said(error)}."
+    return f"The merge queue service rejected this: {refusal(error)}."
 
 
 def _invalid_configuration(

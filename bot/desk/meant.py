@@ -27,7 +27,7 @@ from bot.posts.events import events_about
 from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
-from bot.slack.person import is_person
+from bot.slack.person import is_for_person
 from bot.store.transaction import Transaction
 
 FEW = 50
@@ -124,7 +124,7 @@ def subject_of_thread(
         delivery = Outbox(transaction).at(place, message_ts)
         if delivery is not None:
             found = _of_delivery(transaction, delivery)
-            if found is not None and is_person(place):
+            if found is not None and is_for_person(place):
                 return replace(found, notice=_notice(delivery))
             return found
     return None
@@ -205,7 +205,7 @@ class Fitting:
     repositories: Sequence[RepositoryName] = ()
 
 
-def paused(transaction: Transaction, names: Sequence[RepositoryName]) -> Fitting:
+def paused_targets(transaction: Transaction, names: Sequence[RepositoryName]) -> Fitting:
     """What can be resumed: groups whose pause is in force, then every paused queue."""
     pauses = Pauses(transaction).open(names)
     act_ids = {pause.line.group_act_id for pause in pauses if pause.line.group_act_id}
@@ -215,14 +215,14 @@ def paused(transaction: Transaction, names: Sequence[RepositoryName]) -> Fitting
     return Fitting((*groups, *everything), sorted(pause.repository for pause in pauses))
 
 
-def frozen(transaction: Transaction, names: Sequence[RepositoryName]) -> Fitting:
+def frozen_targets(transaction: Transaction, names: Sequence[RepositoryName]) -> Fitting:
     known = Freezes(transaction).of(names)
     return Fitting(repositories=list(dict.fromkeys(freeze.repository for freeze in known)))
 
 
 def to_allow(transaction: Transaction, names: Sequence[RepositoryName], number: int) -> Fitting:
     """The frozen queues, first those in which a pull request of that number was seen."""
-    all_frozen = frozen(transaction, names).repositories
+    all_frozen = frozen_targets(transaction, names).repositories
     seen = with_pull_request(transaction, all_frozen, number).repositories
     others = [name for name in all_frozen if name not in seen]
     return Fitting(repositories=[*seen, *others])

@@ -11,7 +11,7 @@ from bot.acts.asked import (
     BRANCH_PREFIX,
     Asked,
     is_option,
-    read_options as read_conditions,
+    read_conditions,
     read_times,
 )
 from bot.channels.subscription import InvalidOptions, Level, Topic, read_options

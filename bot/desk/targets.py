@@ -205,7 +205,7 @@ async def _ask_about_others(
 async def _ask_which_paused(
     call: Call, action: str, paused: Sequence[PauseRecord], typed: str, about: str = ""
 ) -> None:
-    read = partial(desk_meant.paused, names=call.bot.repositories.names)
+    read = partial(desk_meant.paused_targets, names=call.bot.repositories.names)
     fitting = await call.bot.sources.store.read(read)
     names = fitting.repositories or [pause.repository for pause in paused]
     await _ask_for(call, action, names, fitting, typed, about)
@@ -282,9 +282,9 @@ async def _fitting(call: Call, request: TypedCommand, names: Sequence[Repository
         seen = partial(desk_meant.with_pull_request, names=names, number=number)
         found = await store.read(seen)
     elif request.action == "unfreeze":
-        found = await store.read(partial(desk_meant.frozen, names=names))
+        found = await store.read(partial(desk_meant.frozen_targets, names=names))
     elif request.action in {"takeover", "notify"}:
-        found = await store.read(partial(desk_meant.paused, names=names))
+        found = await store.read(partial(desk_meant.paused_targets, names=names))
     if found.repositories or call.channel_id is None:
         return found
     channel_id = call.channel_id

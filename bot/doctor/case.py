@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from bot.doctor.attempts import Attempt, attempts, of_branch
 from bot.doctor.diagnosis import Seen
 from bot.doctor.facts import EXAMINED_TYPES, QueueFacts
-from bot.doctor.past import UsualPace, gaps, past_of
+from bot.doctor.past import UsualPace, gaps, usual_pace
 from bot.freezes.freeze import Freeze
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import (
@@ -233,7 +233,7 @@ def case_of(facts: QueueFacts, at: datetime) -> Case:
         branch=branch,
         merges=merges,
         attempts=attempts(facts.log, branch),
-        past=past_of(facts.log, merges, facts.released_at),
+        past=usual_pace(facts.log, merges, facts.released_at),
     )
 
 

@@ -8,7 +8,7 @@ from bot.doctor.case import Head, head_of
 from bot.doctor.diagnosing import diagnose
 from bot.doctor.diagnosis import Diagnosis, QueueVerdict
 from bot.doctor.facts import Log, NoAnswer, QueueFacts, ServiceProblem
-from bot.doctor.reading import read_log, released_at
+from bot.doctor.reading import read_recent_log, released_at
 from bot.freezes.freeze import Freeze
 from bot.freezes.rows import Freezes
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
@@ -80,7 +80,7 @@ class ExamineQueue:
         except _SAYS_WHY:
             raise
         except MergeQueueError as error:
-            return await self._unanswered(repository, problem_of(error))
+            return await self._unanswered(repository, service_problem(error))
         diagnosis = await self.of(snapshot)
         if diagnosis.first.verdict is not QueueVerdict.NORMAL:
             return diagnosis
@@ -179,7 +179,7 @@ def _stored(
     freezes = Freezes(transaction).of([repository])
     number = head.pull_request.number if head is not None else None
     return _Stored(
-        read_log(transaction, repository, at, number),
+        read_recent_log(transaction, repository, at, number),
         released_at(transaction, repository, at),
         next(iter(Pauses(transaction).open([repository])), None),
         [freeze for freeze in freezes if freeze.is_in_force(at)],
@@ -200,7 +200,7 @@ def _facts_for_rules(snapshot: Snapshot, asked: _Asked, stored: _Stored) -> Queu
     )
 
 
-def problem_of(error: MergeQueueError) -> ServiceProblem:
+def service_problem(error: MergeQueueError) -> ServiceProblem:
     """What a failed request for the status says of the service."""
     match error:
         case MergeQueueUnavailable(status=None):

@@ -58,7 +58,7 @@ _MERGE = timedelta(hours=1)
 _AFTER_CHECKS = timedelta(minutes=10)
 
 
-def past_of(log: Log, merges: Sequence[EventRecord], released_at: datetime | None) -> UsualPace:
+def usual_pace(log: Log, merges: Sequence[EventRecord], released_at: datetime | None) -> UsualPace:
     """`merges`: those of the branch in question, oldest first."""
     runs = list(_runs(log))
     return UsualPace(

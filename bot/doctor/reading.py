@@ -48,7 +48,7 @@ READ_OF_HEAD = 20
 """How many events of the head are read to find its enter, which names its branch."""
 
 
-def read_log(
+def read_recent_log(
     transaction: Transaction, repository: RepositoryName, at: datetime, head: int | None = None
 ) -> Log:
     """The stored events of the last day, and how far the log has been read.

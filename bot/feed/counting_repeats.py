@@ -6,7 +6,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from bot.feed.repeats import COUNTED_KINDS, LONGEST_COUNT, Repeats, counted_from, has_verdict, rows
+from bot.feed.repeats import (
+    COUNTED_KINDS,
+    LONGEST_COUNT,
+    Repeats,
+    counted_from,
+    has_verdict,
+    in_a_row,
+)
 from bot.kernel.repository import RepositoryName
 from bot.log.around_merges import EARLIER_EVENTS_READ
 from bot.log.classification import EventKind, kinds
@@ -25,7 +32,7 @@ from bot.posts.live_message import LiveKind, LiveSubject, Priority
 from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
 from bot.removals.removed_here import preceding_events
-from bot.slack.person import is_person
+from bot.slack.person import is_for_person
 from bot.store.transaction import Transaction
 
 
@@ -48,7 +55,7 @@ _MAY_COUNT = frozenset(
 
 
 def form_of(delivery: Delivery | NewDelivery) -> MessageForm:
-    if is_person(delivery.channel_id):
+    if is_for_person(delivery.channel_id):
         return MessageForm.DIRECT
     return MessageForm.POST if delivery.root_id is None else MessageForm.REPLY
 
@@ -109,7 +116,7 @@ def _rows(
             by_number[record.pull_request].append(complete)
     row_of: dict[int, Sequence[EventRecord]] = {}
     for events in by_number.values():
-        for row in rows(events, kind_of):
+        for row in in_a_row(events, kind_of):
             for record in row:
                 row_of[record.event_id] = row
     return row_of

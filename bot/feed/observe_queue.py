@@ -11,7 +11,7 @@ from bot.doctor.examining import ExamineQueue
 from bot.doctor.texts.causes import cause_of
 from bot.feed.observe_pause import ObservePause
 from bot.feed.poll import Poll
-from bot.feed.poll_state import PollSchedule, QueueAtPoll, asked_to_wait, failure, level_of
+from bot.feed.poll_state import PollSchedule, QueueAtPoll, asked_to_wait, failure, log_level_of
 from bot.feed.polling import queue_due
 from bot.health.alert import AlertRules
 from bot.health.alerting import measure, store_alerts
@@ -159,7 +159,7 @@ class ObserveQueue:
         state.retry_at = now + max(self.interval, wait)
         if state.failures.count == 1:
             extra = failure("queue_not_read", name, error)
-            logger.log(level_of(error), "queue not read", extra=extra)
+            logger.log(log_level_of(error), "queue not read", extra=extra)
         failing_for = now - (state.failures.since or now)
         if not state.interest.boards or failing_for <= self.limit:
             return

@@ -30,7 +30,7 @@ from bot.pauses.by_rule import (
     TOLD_AT,
     AutoPause,
     PauseRules,
-    counted_from,
+    failures_count_from,
     failures_in_a_row,
     may_pause,
     wait_after,
@@ -38,7 +38,7 @@ from bot.pauses.by_rule import (
 from bot.pauses.history import pause_subscribers
 from bot.pauses.pausing import PauseQueue
 from bot.pauses.rows import Pauses
-from bot.pauses.texts.card import reason_of
+from bot.pauses.texts.card import reason_of_rule
 from bot.removals.removed_here import preceding_events
 from bot.store.coordination import Leases
 from bot.store.transaction import Transaction
@@ -133,7 +133,7 @@ def _with_evidence(
     act: AuditRecord, found: Evidence, policy: Policy, rule: AutoPause
 ) -> AuditRecord:
     """The act with what the rule says of it."""
-    reason = reason_of(found)
+    reason = reason_of_rule(found)
     return replace(
         act,
         reason=reason,
@@ -170,7 +170,7 @@ def _decide(
     pauses = Pauses(transaction).recent(name, now - FAILURES_LOOKBACK)
     if not may_pause(pauses, Audit(transaction).since(name, now - ONCE_IN)):
         return None
-    since = counted_from(pauses, now, ahead)
+    since = failures_count_from(pauses, now, ahead)
     leaves = Events(transaction).newest(name, LEAVE, since)
     merges = Events(transaction).newest(name, MERGED, since)
     records = in_order([*leaves, *merges])

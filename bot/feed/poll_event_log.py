@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from bot.feed import walk as feed_walk
 from bot.feed.log_reading import LogReading
 from bot.feed.poll import Poll
-from bot.feed.poll_state import asked_to_wait, failure, level_of
+from bot.feed.poll_state import asked_to_wait, failure, log_level_of
 from bot.feed.read_events import content
 from bot.feed.requested_types import RequestedTypes
 from bot.feed.store_events import LOGGED, StoreEvents
 from bot.freezes.freeze import Freeze, advanced
-from bot.freezes.matching import freezes_after, observe, only_listed
+from bot.freezes.matching import freezes_after, observe_freezes, only_listed
 from bot.freezes.reading import freeze_events
 from bot.kernel.clock import Clock
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
@@ -134,13 +134,13 @@ class PollEventLog:
             raise
         except MergeQueueError as error:
             extra = failure("freezes", poll.repository, error)
-            logger.log(level_of(error, logging.INFO), "freezes not read", extra=extra)
+            logger.log(log_level_of(error, logging.INFO), "freezes not read", extra=extra)
         listed = await self.events.listed_freezes(poll) or ()
         earlier = [event for event in log if event.received_at < origin]
         found = [advanced(freeze, origin) for freeze in freezes_after([], earlier)]
-        told = observe(freezes_after([], log), listed)
+        told = observe_freezes(freezes_after([], log), listed)
         besides = only_listed(told, listed, origin)
-        return [*observe(found, listed), *(advanced(freeze, origin) for freeze in besides)]
+        return [*observe_freezes(found, listed), *(advanced(freeze, origin) for freeze in besides)]
 
     async def _pages(
         self, poll: Poll, position: log_position.Position, progress: feed_walk.WalkProgress

@@ -16,10 +16,10 @@ from bot.feed.observe_queue import ObserveQueue
 from bot.feed.pause_by_rule import PauseByRule
 from bot.feed.poll import Poll, PollRequests
 from bot.feed.poll_event_log import PollEventLog
-from bot.feed.poll_state import PollSchedule, PollState, asked_to_wait, failure, level_of
+from bot.feed.poll_state import PollSchedule, PollState, asked_to_wait, failure, log_level_of
 from bot.feed.requested_types import RequestedTypes
 from bot.health.alert import AlertRules
-from bot.health.outage import problem_of
+from bot.health.outage import poll_problem
 from bot.health.rows import Alerts
 from bot.kernel.clock import Clock
 from bot.kernel.configured import Configured
@@ -428,11 +428,11 @@ class PollRepositories:
         self, name: RepositoryName, schedule: PollSchedule, started_at: datetime, error: BotError
     ) -> None:
         self.metrics.polls.labels(PollOutcome.FAILED).inc()
-        schedule.problem = problem_of(error) or schedule.problem
+        schedule.problem = poll_problem(error) or schedule.problem
         wait = schedule.failures.add(started_at, hint=asked_to_wait(error))
         schedule.due_at = self.clock.now() + max(self.interval.usual, wait)
         fields = failure("poll_failed", name, error)
-        level = level_of(error)
+        level = log_level_of(error)
         schedule.is_failure_logged |= level > logging.DEBUG
         extra = {**fields, "failures": schedule.failures.count}
         logger.log(level, "poll failed", extra=extra)

@@ -121,7 +121,7 @@ def asked_to_wait(error: Exception) -> float | None:
     return error.retry_after if isinstance(error, MergeQueueUnavailable) else None
 
 
-def level_of(error: Exception, usual: int = logging.WARNING) -> int:
+def log_level_of(error: Exception, usual: int = logging.WARNING) -> int:
     """The level at which to log an error; what the log has said for all is only a detail."""
     is_known = isinstance(error, MergeQueueUnavailable) and error.is_logged
     return logging.DEBUG if is_known else usual

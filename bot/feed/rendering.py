@@ -19,7 +19,7 @@ from bot.freezes.causes import by_person
 from bot.freezes.freeze import Freeze
 from bot.freezes.rows import Freezes
 from bot.log.around_merges import events_around_merges
-from bot.log.batches import batches_of, together
+from bot.log.batches import batches_of, shared_batches
 from bot.log.classification import EventKind, classify, turn_after
 from bot.log.preceding import with_preceding_events
 from bot.log.rows import PullRequests
@@ -37,7 +37,7 @@ from bot.posts.live_message import LiveSubject
 from bot.posts.outbox import Outbox
 from bot.removals.addressing import asked_about
 from bot.removals.removed_here import preceding_events
-from bot.slack.person import is_person
+from bot.slack.person import is_for_person
 from bot.store.transaction import Transaction
 from bot.storms.judging import verdict_on
 
@@ -164,7 +164,7 @@ def summary_post(transaction: Transaction, delivery: Delivery) -> Message:
     summarized = Outbox(transaction).summary_content(delivery.delivery_id)
     if not delivery.digest:
         merged = _merged_together(transaction, delivery, summarized)
-        if merged is not None and is_person(delivery.channel_id):
+        if merged is not None and is_for_person(delivery.channel_id):
             return people_texts.direct(merged, Notice.MERGE)
         if merged is not None:
             return merged
@@ -202,7 +202,7 @@ def _merged_together(
     records = [found[subject] for subject in subjects if subject in found]
     batches = batches_of(records, events_around_merges(transaction, name, records))
     batch_ids = {batch.batch_id for batch in batches.values()}
-    are_together = len(together(batches, list(batches))) >= len(subjects)
+    are_together = len(shared_batches(batches, list(batches))) >= len(subjects)
     if not are_together or len(batch_ids) > 1:
         return None
     numbers = {record.pull_request for record in records if record.pull_request is not None}

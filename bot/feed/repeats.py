@@ -62,7 +62,7 @@ def has_verdict(record: EventRecord, kind: EventKind) -> bool:
     return kind in COUNTED_KINDS
 
 
-def rows(
+def in_a_row(
     records: Sequence[EventRecord], kinds: Mapping[int, EventKind]
 ) -> list[Sequence[EventRecord]]:
     """The complete events of one pull request, oldest first, split where the verdict changes.

@@ -31,7 +31,7 @@ from bot.health.alert import streak_after
 from bot.health.rows import Alerts
 from bot.kernel.repository import RepositoryName
 from bot.log.around_merges import events_around_merges
-from bot.log.batches import batches_of, classifiable, together
+from bot.log.batches import batches_of, classifiable, shared_batches
 from bot.log.classification import PAUSE_TYPES, EventKind, kinds, turn_after
 from bot.log.rows import Events, PullRequests
 from bot.log.types import FREEZE_TYPES
@@ -182,7 +182,7 @@ def _judge(
         merges = events_around_merges(transaction, repository, records)
         known = batches_of(records, merges)
         records = grace_period.complete_batches(records, known, merges, newest=newest, now=now)
-        batches = together(known, [record.event_id for record in records])
+        batches = shared_batches(known, [record.event_id for record in records])
     preceding = preceding_events(transaction, repository, records)
     subscriptions = Subscriptions(transaction).of_repository(repository)
     seen: Mapping[int, PullRequestRecord] = {}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bot.acts.causes import with_owner
 from bot.channels.subscription import NextDigest
 from bot.feed.poll import Poll
-from bot.feed.poll_state import failure, level_of
+from bot.feed.poll_state import failure, log_level_of
 from bot.feed.read_events import ReadEvents, content
 from bot.feed.route_events import ROUTED_AT_ONCE, Routed, RoutingContext, route_events
 from bot.feed.route_pauses import ReadAfter
@@ -200,7 +200,7 @@ class StoreEvents:
             return ReadAfter(is_offered=False)
         except MergeQueueError as error:
             extra = failure("pause_not_read", poll.repository, error)
-            logger.log(level_of(error, logging.INFO), "pause not read", extra=extra)
+            logger.log(log_level_of(error, logging.INFO), "pause not read", extra=extra)
             poll.state.events.pause_wanted = True
             return ReadAfter()
         reading = PauseReading(pause, poll.requests.merge_queue.service_time, status)
@@ -227,7 +227,7 @@ class StoreEvents:
         except MergeQueueError as error:
             if not isinstance(error, FreezesNotOffered):
                 extra = failure("freezes_not_read", poll.repository, error)
-                logger.log(level_of(error, logging.INFO), "freezes not read", extra=extra)
+                logger.log(log_level_of(error, logging.INFO), "freezes not read", extra=extra)
             events.freezes_wanted = True
             is_beginning = poll.state.reading.position is None
             # A gateway may have answered that there are no freezes.
@@ -269,7 +269,7 @@ class StoreEvents:
                 poll.state.application = Application()
             except MergeQueueError as error:
                 extra = failure("credential_not_read", poll.repository, error)
-                logger.log(level_of(error, logging.INFO), "credential not read", extra=extra)
+                logger.log(log_level_of(error, logging.INFO), "credential not read", extra=extra)
         own = poll.state.application
         return [with_owner(event, own) if _may_be_ours(event) else event for event in records]
 
@@ -283,7 +283,7 @@ class StoreEvents:
             status = await poll.status()
         except MergeQueueError as error:
             fields = failure("titles_not_read", poll.repository, error)
-            logger.log(level_of(error, logging.INFO), "titles not read", extra=fields)
+            logger.log(log_level_of(error, logging.INFO), "titles not read", extra=fields)
             events.titles_wanted = True
             return []
         events.titles_wanted = False

@@ -248,7 +248,7 @@ class ApplyWindows:
         try:
             async with self._acts.locked(act):
                 listed = await listed_freezes(self.freeze_queue.merge_queue, key.repository)
-                known = await self._acts.store.read(occurrences.read, key)
+                known = await self._acts.store.read(occurrences.read_occurrence, key)
                 if known is not None and not known.is_to_come:
                     return
                 begun = await self._begun(known, Action.FREEZE)
@@ -364,7 +364,7 @@ class ApplyWindows:
             return
         if occurrence.begins_at > now:
             return
-        known = await acts.store.read(occurrences.read, key)
+        known = await acts.store.read(occurrences.read_occurrence, key)
         begun = await self._begun(known, Action.PAUSE)
         if begun is not None and await self._was_done(begun):
             # A person has resumed it since.
@@ -570,7 +570,7 @@ class ApplyWindows:
 
     async def is_to_come(self, key: OccurrenceKey) -> bool:
         """Whether nothing became of it yet, and it is still planned."""
-        known = await self._acts.store.read(occurrences.read, key)
+        known = await self._acts.store.read(occurrences.read_occurrence, key)
         is_untouched = known is None or known.is_to_come
         return is_untouched and self.planned(key) is not None
 

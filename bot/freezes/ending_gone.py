@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from bot.freezes.following import freeze_subscribers, notify, save
 from bot.freezes.freeze import Ending, Freeze, Stage
-from bot.freezes.matching import changes
+from bot.freezes.matching import is_change_of
 from bot.freezes.reading import freeze_events, listed_freezes
 from bot.freezes.rows import Freezes
 from bot.kernel.clock import Clock
@@ -80,7 +80,7 @@ class EndGoneFreezes:
             logger.info("freezes not compared", extra={"action": "freezes_not_compared", **fields})
             return
         unlogged = [
-            freeze for freeze in gone if not any(changes(event, freeze) for event in logged)
+            freeze for freeze in gone if not any(is_change_of(event, freeze) for event in logged)
         ]
         for freeze in unlogged:
             if await self.store.run(_end_freeze, freeze, now, self.clock.now()):

@@ -9,7 +9,7 @@ from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
 from bot.freezes.causes import act_of_freeze_event, finished_by_log, under_name
 from bot.freezes.freeze import Freeze, Stage, advanced
-from bot.freezes.matching import KnownBeside, observe, place
+from bot.freezes.matching import KnownBeside, observe_freezes, place_freeze_event
 from bot.freezes.requests import touch_freeze_requests
 from bot.freezes.rows import Freezes
 from bot.kernel.repository import RepositoryName
@@ -74,7 +74,7 @@ def see_freeze_event(
 
     changed = [
         replace(placed, freeze=save(transaction, _in_shown_stage(placed.freeze, service_now), now))
-        for placed in place(known, record, evidence)
+        for placed in place_freeze_event(known, record, evidence)
     ]
     meant = [placed for placed in changed if placed.freeze.told.set_id == record.event_id]
     if changed and not meant:
@@ -115,7 +115,7 @@ def identify_freezes(
 ) -> None:
     """Give known freezes their ids, by the service's list, once all events before it are seen."""
     known = Freezes(transaction).locked(repository)
-    for before, freeze in zip(known, observe(known, listed), strict=True):
+    for before, freeze in zip(known, observe_freezes(known, listed), strict=True):
         if freeze != before:
             save(transaction, freeze, now)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from bot.acts.asked import NOTHING_ASKED, Asked, TypedEnds, read_options, read_times
+from bot.acts.asked import NOTHING_ASKED, Asked, TypedEnds, read_conditions, read_times
 from bot.acts.reason import check_reason
 from bot.acts.record import Action
 from bot.blocks import controls, groups as block_groups, modal
@@ -89,8 +89,8 @@ async def _question(
 
     note = freeze_forms.in_the_way(left, call.bot.clock.now())
     if not asks_when:
-        return freeze_forms.confirm(target, settled, terms, queued, call.bot.command, note)
-    impact = freeze_forms.impact(queued) if queued is not None else ""
+        return freeze_forms.confirm_freeze(target, settled, terms, queued, call.bot.command, note)
+    impact = freeze_forms.would_wait(queued) if queued is not None else ""
     facts = [fact for fact in (note, impact) if fact]
     return end_questions.which_end(target, asked, typed, facts, is_freeze=True)
 
@@ -122,7 +122,7 @@ def _all_in_the_way(call: Call, target: Target, left: Sequence[Freeze]) -> Messa
     """Nothing would change."""
     outcome = FreezeOutcome(left, FreezesAsTheyWere.FROZEN)
     if not isinstance(target, Group):
-        return unchanged(call, target, outcome)
+        return answer_unchanged(call, target, outcome)
     return freeze_forms.all_in_the_way(left, call.bot.clock.now())
 
 
@@ -138,16 +138,16 @@ async def _queued(call: Call, target: Target) -> int | None:
 
 async def freeze(call: Call, target: Target, asked: Asked) -> None:
     if isinstance(target, Group):
-        await group_handlers.act(call, Action.FREEZE, target, asked)
+        await group_handlers.act_on_group(call, Action.FREEZE, target, asked)
         return
     outcome = await call.bot.use.freeze_queue.freeze(call.caller, target, asked)
     if outcome.because is not None:
-        await call.reply_in_place(unchanged(call, target, outcome))
+        await call.reply_in_place(answer_unchanged(call, target, outcome))
         return
     (made,) = outcome.freezes
     now = call.bot.clock.now()
     said = freeze_forms.frozen_reply(made, now, outcome.beside)
-    post = freeze_forms.frozen(made, now, outcome.beside)
+    post = freeze_forms.freeze_post(made, now, outcome.beside)
     await _answer_and_post(call, said, post, posted_here=outcome.posted_here)
 
 
@@ -159,21 +159,21 @@ async def _answer_and_post(call: Call, said: Message, post: Message, *, posted_h
         await call.post_without_card(post)
 
 
-def unchanged(
+def answer_unchanged(
     call: Call, where: RepositoryName, outcome: FreezeOutcome, pull_request: int | None = None
 ) -> Message:
-    return freeze_forms.unchanged(where, outcome, call.bot.clock.now(), pull_request)
+    return freeze_forms.why_unchanged(where, outcome, call.bot.clock.now(), pull_request)
 
 
 async def open_form(call: Call, target: Target, asked: Asked) -> None:
     """A trigger is valid for three seconds, so the queue is read once the form is open."""
-    form = partial(freeze_forms.form, target, asked, channel_id=call.channel_id)
+    form = partial(freeze_forms.freeze_form, target, asked, channel_id=call.channel_id)
     turn = await call.open_modal(form([modal.READING_THE_QUEUE]))
     note = freeze_forms.QUEUE_UNREAD_FREEZE
     try:
         queued = await _queued(call, target)
         if queued is not None:
-            note = freeze_forms.impact(queued)
+            note = freeze_forms.would_wait(queued)
     except FreezesNotOffered:
         message = freeze_forms.not_offered(target, asked, call.bot.command)
         await call.show_in_modal(turn, modal.result_modal(message, call.channel_id))
@@ -220,11 +220,11 @@ async def submit_freeze(call: Call, form: Interaction) -> Accepted:
         excepted = _conditions(form, freeze_actions.EXCEPT_BLOCK).excepted
     if question is not None:
         again = Asked(form.reason, branches=branches, excepted=excepted)
-        return Accepted(freeze_forms.form(target, again, [], call.channel_id, question))
+        return Accepted(freeze_forms.freeze_form(target, again, [], call.channel_id, question))
     asked = replace(asked, branches=branches, excepted=excepted)
     choice = pause_actions.PauseChoice(target_value(target), asked)
     return Accepted(
-        freeze_forms.working_modal("Freezing", target),
+        freeze_forms.freeze_under_way("Freezing", target),
         partial(freeze, target=target, asked=asked),
         Repeat(freeze_actions.FREEZE_CONFIRMED, controls.value_of(choice)),
     )
@@ -244,7 +244,7 @@ def _read_times_field(form: Interaction) -> Asked:
 
 
 def _conditions(form: Interaction, block_id: str) -> Asked:
-    return read_options(freeze_forms.words_of(block_id, form.words_in(block_id)))[0]
+    return read_conditions(freeze_forms.words_of(block_id, form.words_in(block_id)))[0]
 
 
 @handles.command("freezes")
@@ -253,7 +253,7 @@ async def show_freezes(call: Call, target: Target, *, first: int = 0) -> None:
     now = call.bot.clock.now()
     if isinstance(target, Group):
         found = await group_answers(target, first, QUEUES_PER_PAGE, read)
-        await call.answer(freeze_forms.of_group(target, found, now))
+        await call.answer(freeze_forms.freezes_of_group(target, found, now))
     else:
         await call.answer(freeze_forms.freezes(target, await read(target), now))
 
@@ -297,7 +297,7 @@ async def _ask_why(call: Call, target: Target, value: str) -> None:
         known = await call.bot.use.freeze_queue.meant(target, freeze_id)
         if not known:
             outcome = await call.bot.use.freeze_queue.not_frozen(call.caller, target, freeze_id)
-            message = unchanged(call, target, outcome)
+            message = answer_unchanged(call, target, outcome)
             await call.show_in_modal(turn, modal.result_modal(message, call.channel_id))
             return
         which = freeze_forms.of_which(known, call.bot.clock.now())
@@ -312,7 +312,7 @@ async def submit_unfreeze(call: Call, form: Interaction) -> Accepted:
         chosen = form.filled_in(name, name) or form.target
         held = call.held(chosen)
         reason = check_reason(form.reason)
-    shown = freeze_forms.working_modal("Unfreezing", held.target)
+    shown = freeze_forms.freeze_under_way("Unfreezing", held.target)
     # A typed command would end whichever freeze is left.
     choice = UnfreezeChoice(chosen, reason)
     repeat = Repeat(freeze_actions.UNFREEZE_AGAIN, controls.value_of(choice))
@@ -328,13 +328,13 @@ async def unfreeze_again(call: Call, click: Interaction) -> None:
 async def unfreeze(call: Call, held: controls.Held, reason: str) -> None:
     target = held.target
     if isinstance(target, Group):
-        await group_handlers.act(call, Action.UNFREEZE, target, Asked(reason))
+        await group_handlers.act_on_group(call, Action.UNFREEZE, target, Asked(reason))
         return
     outcome = await call.bot.use.freeze_queue.unfreeze(
         call.caller, target, reason, freeze_id=held.drawn_for or None
     )
     if outcome.because is not None:
-        await call.reply(unchanged(call, target, outcome))
+        await call.reply(answer_unchanged(call, target, outcome))
         return
     said = freeze_forms.unfrozen_reply(outcome.freezes, outcome.beside)
     post = freeze_forms.unfrozen(outcome.freezes, call.actor.name, reason, outcome.beside)
@@ -360,7 +360,7 @@ async def allow(
         return
     outcome = await call.bot.use.freeze_queue.allow(call.caller, repository, pull_request, reason)
     if outcome.because is not None:
-        await call.reply(unchanged(call, repository, outcome, pull_request))
+        await call.reply(answer_unchanged(call, repository, outcome, pull_request))
         return
     if outcome.error is not None:
         failure = sentence_of(outcome.error, call.bot.command)
@@ -465,7 +465,7 @@ async def submit_move(call: Call, form: Interaction) -> Accepted:
         drawn_for = Times(begins, ends[0] if ends else None)
     choice = MoveChoice(form.target, Times(start, end), drawn_for)
     return Accepted(
-        freeze_forms.working_modal("Moving", held.target),
+        freeze_forms.freeze_under_way("Moving", held.target),
         partial(_move, choice=choice),
         Repeat(freeze_actions.MOVE_AGAIN, controls.value_of(choice)),
     )
@@ -493,7 +493,7 @@ async def _move_freeze(call: Call, held: controls.Held, times: Times, *, drawn_f
         call.caller, held.repository, held.drawn_for, times, drawn_for=drawn_for
     )
     if outcome.because is not None:
-        await call.reply(unchanged(call, held.repository, outcome))
+        await call.reply(answer_unchanged(call, held.repository, outcome))
     else:
         await call.reply(freeze_forms.end_changed(outcome.freezes[0], outcome.beside))
 
@@ -511,7 +511,7 @@ async def _move_occurrence(call: Call, held: controls.Held, times: Times) -> Non
     asked = Asked(planned.window.reason, start=at_instant(times.start), lasting=lasting)
     outcome = await call.bot.use.freeze_queue.freeze(call.caller, held.repository, asked)
     if outcome.because is not None:
-        await call.reply(unchanged(call, held.repository, outcome))
+        await call.reply(answer_unchanged(call, held.repository, outcome))
         return
     (made,) = outcome.freezes
     skipped, is_new = await windows.skip(call.caller, key)

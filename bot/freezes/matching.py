@@ -24,7 +24,7 @@ def freeze_with(freeze_id: str | None, freezes: Sequence[Freeze]) -> Freeze | No
 # The service's list.
 
 
-def observe(known: Sequence[Freeze], listed: Sequence[Freeze]) -> list[Freeze]:
+def observe_freezes(known: Sequence[Freeze], listed: Sequence[Freeze]) -> list[Freeze]:
     """The known freezes, in their order, with the ids that the service's list gives them.
 
     A listed one that none has the id of is one with the same terms. Equal ones are interchangeable
@@ -46,7 +46,7 @@ def observe(known: Sequence[Freeze], listed: Sequence[Freeze]) -> list[Freeze]:
 def only_listed(
     known: Sequence[Freeze], listed: Sequence[Freeze], listed_at: datetime
 ) -> list[Freeze]:
-    """The listed freezes that are none of the known ones, which `observe` gave their ids.
+    """The listed freezes that are none of the known ones, which `observe_freezes` gave their ids.
 
     They are older than what the log tells. One that has ended may be listed for a while.
     """
@@ -144,7 +144,7 @@ def freezes_after(known: Sequence[Freeze], events: Sequence[EventRecord]) -> lis
     """All freezes after these later events, in any order; also those that are over."""
     found = list(known)
     for event in in_order(events):
-        for placed in place(found, event):
+        for placed in place_freeze_event(found, event):
             if placed.before is None:
                 found.append(placed.freeze)
             else:
@@ -152,14 +152,14 @@ def freezes_after(known: Sequence[Freeze], events: Sequence[EventRecord]) -> lis
     return found
 
 
-def changes(event: EventRecord, freeze: Freeze) -> bool:
+def is_change_of(event: EventRecord, freeze: Freeze) -> bool:
     """Whether the event changes or ends the freeze, later than all that has told of it."""
     if (event.received_at, event.event_id) <= freeze.told.last:
         return False
-    return any(placed.before is not None for placed in place([freeze], event))
+    return any(placed.before is not None for placed in place_freeze_event([freeze], event))
 
 
-def place(
+def place_freeze_event(
     known: Sequence[Freeze], event: EventRecord, evidence: KnownBeside = NO_EVIDENCE
 ) -> list[Placed]:
     """The freezes that the event makes or changes; none if it carries no terms.

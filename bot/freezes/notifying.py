@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from bot.freezes.following import freeze_subscribers, notify, save, show_freeze, shown_freeze
 from bot.freezes.freeze import Freeze, Stage, advanced, waiting_for
-from bot.freezes.matching import changes, is_as_listed
+from bot.freezes.matching import is_as_listed, is_change_of
 from bot.freezes.reading import freeze_events, listed_freezes
 from bot.freezes.rows import Freezes
 from bot.kernel.clock import Clock
@@ -159,7 +159,7 @@ class NotifyFreezes:
         except MergeQueueError as error:
             _log_unread(freeze, error)
             return False
-        return any(changes(event, freeze) for event in log)
+        return any(is_change_of(event, freeze) for event in log)
 
     async def _queued(self, freeze: Freeze, now: datetime) -> int | None:
         """How many pull requests it keeps waiting; None if the queue can't be read."""

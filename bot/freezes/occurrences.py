@@ -19,7 +19,7 @@ def lasting(transaction: Transaction, now: datetime) -> dict[OccurrenceKey, Occu
     return {record.key: record for record in Occurrences(transaction).lasting(now)}
 
 
-def read(transaction: Transaction, key: OccurrenceKey) -> OccurrenceRecord | None:
+def read_occurrence(transaction: Transaction, key: OccurrenceKey) -> OccurrenceRecord | None:
     return Occurrences(transaction).get(key)
 
 

@@ -36,7 +36,7 @@ def _say(transaction: Transaction, freeze: Freeze) -> Message:
     others: Sequence[Freeze] = ()
     if freeze.over_at is not None:
         others = Freezes(transaction).in_force(freeze.repository, freeze.over_at)
-    return freeze_cards.over(freeze, still_frozen(others))
+    return freeze_cards.freeze_over(freeze, still_frozen(others))
 
 
 def _card(transaction: Transaction, subject: LiveSubject) -> Message | None:
@@ -45,7 +45,7 @@ def _card(transaction: Transaction, subject: LiveSubject) -> Message | None:
         return None
     is_offered = ServiceFeatures(transaction).offers(ServiceFeature.FREEZES)
     buttons = freeze_forms.card_controls(freeze) if is_offered else ()
-    return replace(freeze_cards.card(freeze, buttons), happened_at=freeze.told.set_at)
+    return replace(freeze_cards.freeze_card(freeze, buttons), happened_at=freeze.told.set_at)
 
 
 FREEZE_POSTS: Mapping[SubjectKind, RenderPost] = {

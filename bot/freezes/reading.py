@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.freezes.freeze import Freeze
-from bot.freezes.matching import freezes_after, observe
+from bot.freezes.matching import freezes_after, observe_freezes
 from bot.kernel.errors import MergeQueueError
 from bot.kernel.repository import RepositoryName
 from bot.log.known_types import page_of_known
@@ -72,7 +72,7 @@ async def named_by_log(
         # Without a name the freeze is as true.
         with suppress(MergeQueueError):
             logged = freezes_after([], await freeze_events(merge_queue, repository, now))
-            makers |= {freeze.freeze_id: freeze.by for freeze in observe(logged, listed)}
+            makers |= {freeze.freeze_id: freeze.by for freeze in observe_freezes(logged, listed)}
     return [
         freeze if freeze.by is not None else replace(freeze, by=makers.get(freeze.freeze_id))
         for freeze in freezes

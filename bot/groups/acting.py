@@ -11,7 +11,7 @@ from bot.acts.group_act import (
     GroupOutcome,
     RepositoryResult,
     acts_like,
-    in_order,
+    in_group_order,
 )
 from bot.acts.group_acts import GroupActs
 from bot.acts.reason import check_reason
@@ -218,7 +218,7 @@ class ActOnGroups:
         """How the queues are, where the act, which isn't carried out, would end nothing."""
         look = self._left_paused if act.action is Action.RESUME else self._left_frozen
         found = await on_each(act, look, ignore_progress)
-        results = in_order(act.repositories, found.results)
+        results = in_group_order(act.repositories, found.results)
         return replace(found, results=results, ended_at=self.work.acts.clock.now())
 
     async def _left_paused(self, _act: GroupAct, repository: RepositoryName) -> RepositoryResult:

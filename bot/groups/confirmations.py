@@ -322,7 +322,7 @@ def _button(request: ConfirmationRequest) -> blocks.Element:
     confirmation = first.confirmation
     if first.action is Action.RESUME:
         if group is not None:
-            return group_acts.resume_button(group)
+            return group_acts.resume_group_button(group)
         since = first.previous.paused_at or first.at
         return resume_button(first.repository, DrawnLine(since), first.previous.reason or "")
     if first.action is Action.UNFREEZE:

@@ -72,7 +72,9 @@ async def try_again(call: Call, click: Interaction) -> None:
         await carry_out(call, wanted, again=int(act_id))
 
 
-async def act(call: Call, action: Action, group: Group, asked: Asked = NOTHING_ASKED) -> None:
+async def act_on_group(
+    call: Call, action: Action, group: Group, asked: Asked = NOTHING_ASKED
+) -> None:
     await carry_out(call, _wanted(call, action, group, asked))
 
 
@@ -104,9 +106,9 @@ async def _show_result(call: Call, ended: GroupAct) -> None:
     """
     is_posted = ended.has_changed and call.channel_id is not None
     if is_posted and call.channel_id not in ended.notified_together:
-        await call.post_without_card(group_acts.act(ended))
+        await call.post_without_card(group_acts.group_act_post(ended))
     if not is_posted or call.view_id is not None or call.in_thread:
-        await call.reply_in_place(group_acts.answer(ended, posted_here=is_posted))
+        await call.reply_in_place(group_acts.answer_to_actor(ended, posted_here=is_posted))
     elif call.on_private_message:
         await call.remove_message()
 
@@ -117,7 +119,7 @@ def accept(
     """A form that acts on a group shows the progress."""
     wanted = _wanted(call, action, group, asked)
     shown = modal.result_modal(group_acts.progress(wanted, 0), call.channel_id)
-    return Accepted(shown, partial(act, action=action, group=group, asked=asked), repeat)
+    return Accepted(shown, partial(act_on_group, action=action, group=group, asked=asked), repeat)
 
 
 @handles.click(APPROVE)
@@ -225,7 +227,7 @@ async def _let_through(call: Call, proposal: AuditRecord, asked: Asked) -> Messa
 
 def _freezes_unchanged(call: Call, proposal: AuditRecord, outcome: FreezeOutcome) -> Message:
     now = call.bot.clock.now()
-    return freeze_forms.unchanged(proposal.repository, outcome, now, proposal.about)
+    return freeze_forms.why_unchanged(proposal.repository, outcome, now, proposal.about)
 
 
 _CARRY_OUT: Mapping[Action, Callable[[Call, AuditRecord, Asked], Awaitable[Message]]] = {

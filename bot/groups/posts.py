@@ -34,7 +34,7 @@ def _outcome_follows(transaction: Transaction, delivery: Delivery, claim: Claim)
         return None
     group = GroupActs(transaction).of_request(request.request)
     if group is not None:
-        message = group_acts.outcome_follows(group)
+        message = group_acts.group_outcome_follows(group)
     else:
         message = pause_outcomes.outcome_follows(known_outcome(transaction, request))
     return replace(message, happened_at=claim.at)

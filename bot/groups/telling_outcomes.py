@@ -27,14 +27,14 @@ from bot.kernel.tasks import Tasks
 from bot.merge_queue.freezes import begins_as, ends_as
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
-from bot.pauses.group_pauses import notify_together, subject_of, with_recorded
+from bot.pauses.group_pauses import group_act_subject, notify_together, with_recorded
 from bot.pauses.group_work import EndCutShort
 from bot.pauses.known import same_reason
 from bot.pauses.outcomes import ActOutcome
 from bot.pauses.readings import PauseReading
 from bot.pauses.requests import touch_proposal
 from bot.pauses.rows import Pauses
-from bot.pauses.settling import keep_reading, read_pause
+from bot.pauses.settling import keep_reading, read_pause_for_act
 from bot.posts.delivery import Subject, SubjectKind
 from bot.posts.enqueueing import enqueue_urgent
 from bot.store.transaction import Transaction
@@ -170,7 +170,7 @@ class TellOutcomes:
     async def _has_resumed(self, started: AuditRecord) -> bool:
         """Whether the queue runs, which doesn't prove whose doing that is: only the log does."""
         repository = started.repository
-        if await read_pause(self.acts, self.merge_queue, repository) is not None:
+        if await read_pause_for_act(self.acts, self.merge_queue, repository) is not None:
             return False
         await self.acts.require_running(self.merge_queue, repository)
         now = self.acts.clock.now()
@@ -375,7 +375,9 @@ def _tell_group(
     is_posted_here = act.has_changed and act.channel_id in act.notified_together
     if is_machine(request.user_id) or (is_posted_here and not act.left_to_try):
         return
-    enqueue_urgent(transaction, subject_of(act), [request.user_id], now, identity=act.identity)
+    enqueue_urgent(
+        transaction, group_act_subject(act), [request.user_id], now, identity=act.identity
+    )
 
 
 def _with_those_that_run(transaction: Transaction, act: GroupAct) -> GroupAct:

@@ -68,7 +68,7 @@ class Alert:
     alert_id: int = 0  #: assigned by the store, 0 before
 
 
-def changes(
+def changed_alerts(
     readings: Mapping[AlertKind, Measurement],
     active: Iterable[Alert],
     thresholds: Mapping[AlertKind, int],
@@ -157,7 +157,7 @@ def streak_after(
     return streak
 
 
-def readings(
+def measurements(
     status: QueueStatus, streak: FailureStreak, pauses: Sequence[PauseRecord], now: datetime
 ) -> Mapping[AlertKind, Measurement]:
     """The available measurements. Time during `pauses` doesn't count.

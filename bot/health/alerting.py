@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Topic, subscribed_channels
 from bot.doctor.diagnosis import QueueCause
-from bot.health.alert import Alert, AlertKind, AlertRules, Measurement, changes, readings
+from bot.health.alert import Alert, AlertKind, AlertRules, Measurement, changed_alerts, measurements
 from bot.health.cause import (
     DETECTED,
     EXAMINED_AFTER,
@@ -55,7 +55,7 @@ class QueueHealth:
         lasted = watch.lasted(DETECTED, self.at)
         found = {AlertKind.CAUSE: Measurement(int(lasted.total_seconds()))}
         measured = {**self.measured, **found}
-        return changes(
+        return changed_alerts(
             measured,
             self.active,
             rules.thresholds,
@@ -84,7 +84,7 @@ def measure(
     alerts = Alerts(transaction)
     pauses = Pauses(transaction).of(repository, now - LONGEST_QUEUE_TIME)
     is_paused = bool(status.paused) or any(pause.is_open for pause in pauses)
-    measured = readings(status, alerts.streak(repository), pauses, now)
+    measured = measurements(status, alerts.streak(repository), pauses, now)
     return QueueHealth(repository, measured, alerts.active(repository), is_paused, now)
 
 

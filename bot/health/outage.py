@@ -42,7 +42,7 @@ class PollProblem:
     said: str = ""
 
 
-def problem_of(error: Exception) -> PollProblem | None:
+def poll_problem(error: Exception) -> PollProblem | None:
     """What a failed poll says of the service; None if it says nothing of it."""
     match error:
         case merge_queue_errors.CredentialRefused():

@@ -49,7 +49,7 @@ def _alert_cause(transaction: Transaction, delivery: Delivery, _: Claim) -> Mess
 
 def _alert_over(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
     alert = Alerts(transaction).one(delivery.subject.subject_id)
-    return health_texts.over(alert) if alert is not None else None
+    return health_texts.alert_over(alert) if alert is not None else None
 
 
 HEALTH_POSTS: Mapping[SubjectKind, RenderPost] = {

@@ -120,7 +120,7 @@ def cause_found(told: ToldCause) -> Message:
     return blocks.sentence(f":mag_right: *{name}* · The cause now: {told.said}.")
 
 
-def over(raised: Alert) -> Message:
+def alert_over(raised: Alert) -> Message:
     """The end of it."""
     lasted = duration((raised.ended_at or raised.began_at) - raised.began_at)
     state = f"*{escape(raised.repository)}: {_OVER[raised.kind]}*"

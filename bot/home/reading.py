@@ -10,7 +10,7 @@ from bot.acts.permission import Right
 from bot.channels.rows import Subscriptions
 from bot.doctor.diagnosis import Diagnosis, QueueVerdict
 from bot.doctor.examining import ExamineQueue
-from bot.doctor.texts.causes import headline
+from bot.doctor.texts.causes import cause_headline
 from bot.freezes.calendar import CalendarEntry
 from bot.freezes.rows import Freezes
 from bot.health.outage_rows import Outages, SlackOutages
@@ -182,7 +182,9 @@ async def _headlines(
         )
     )
     return {
-        diagnosis.facts.repository: QueueHeadline(diagnosis.first.verdict, headline(diagnosis))
+        diagnosis.facts.repository: QueueHeadline(
+            diagnosis.first.verdict, cause_headline(diagnosis)
+        )
         for diagnosis in found
         if _keeps_from_merging(diagnosis)
     }

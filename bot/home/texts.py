@@ -105,7 +105,7 @@ def subscriptions(state: SubscriptionsState, viewer: Viewer) -> View:
         blocks.header("Subscriptions"),
         blocks.actions([_page_button("Back to Home", HomePage.QUEUES), *add]),
         blocks.context(place),
-        *overview.rows(state.listed, may_change=may_change),
+        *overview.subscription_rows(state.listed, may_change=may_change),
         *paging.page_buttons("home", state.first, state.total, size, ids=ids),
     )
 
@@ -119,7 +119,9 @@ def calendar(state: CalendarPage, viewer: Viewer) -> View:
     ids = (home_actions.HOME_BACK, home_actions.HOME_ON)
     may_plan = Right.FREEZE in viewer.rights and state.offers_freezes
     plan = [_plan_button()] if may_plan else []
-    rows = freeze_calendar.rows(state.entries, viewer.rights, offers_freezes=state.offers_freezes)
+    rows = freeze_calendar.calendar_rows(
+        state.entries, viewer.rights, offers_freezes=state.offers_freezes
+    )
     return _tab(
         blocks.header("Calendar of freezes"),
         blocks.actions([_page_button("Back to Home", HomePage.QUEUES), *plan]),
@@ -133,7 +135,7 @@ def _calendar(state: HomeState) -> list[Block]:
     """The first entries; a button leads to all, with what changes them."""
     show = _page_button("Open calendar", HomePage.CALENDAR)
     head = blocks.section("*Calendar of freezes*", accessory=show)
-    lines = [freeze_calendar.short_line(entry) for entry in state.calendar.entries]
+    lines = [freeze_calendar.short_calendar_line(entry) for entry in state.calendar.entries]
     return [head, _beginning(lines, state.calendar.besides, "No freeze is in force or planned")]
 
 
@@ -212,7 +214,7 @@ def _queue_blocks(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Bl
         )
     shown = picture.picture(queue)
     facts = [
-        "" if queue_parts.is_idle(shown) else queue_parts.counts(shown),
+        "" if queue_parts.is_idle(shown) else queue_parts.queue_counts(shown),
         queue_parts.next_merge(shown, queue.read_at),
         queue_parts.by_past(state.outlooks.get(repository, NO_OUTLOOK), queue.read_at),
         counted_down(shown.next_freeze),
@@ -230,7 +232,7 @@ def _queue_headline(queue: Snapshot, state: HomeState) -> Block:
     """What keeps the queue from merging, or else its state."""
     found = state.headlines.get(queue.repository)
     if found is None:
-        return queue_status.headline(queue)
+        return queue_status.status_headline(queue)
     return blocks.section(f"{MARK} *{found.words}*")
 
 
@@ -302,7 +304,7 @@ def _subscriptions(state: HomeState) -> list[Block]:
     """The first ones; a button leads to all, with what changes them."""
     show = _page_button("All subscriptions", HomePage.SUBSCRIPTIONS)
     head = blocks.section("*Subscriptions*", accessory=show)
-    lines = [overview.short_line(each) for each in state.subscriptions.entries]
+    lines = [overview.short_subscription_line(each) for each in state.subscriptions.entries]
     besides = state.subscriptions.besides
     return [head, _beginning(lines, besides, "No channel has subscriptions yet")]
 

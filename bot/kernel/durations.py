@@ -378,6 +378,6 @@ def read_lookback(text: str) -> timedelta:
     return timedelta(minutes=minutes)
 
 
-def extended(resumes_at: datetime | None, now: datetime, by: timedelta) -> datetime:
+def later_end(resumes_at: datetime | None, now: datetime, by: timedelta) -> datetime:
     """The new end: `by` later than the current one, or than now without one."""
     return max(resumes_at or now, now) + by

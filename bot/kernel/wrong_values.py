@@ -33,7 +33,7 @@ LIMITS = {
 """By pydantic's types: where it has the limit, and what to say of it."""
 
 
-def reason_of(error: ErrorDetails) -> str:
+def why_refused(error: ErrorDetails) -> str:
     """Why pydantic refuses a value."""
     kind = error["type"]
     context = error.get("ctx") or {}

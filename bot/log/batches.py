@@ -71,7 +71,9 @@ def _is_gone(record: EventRecord) -> bool:
     return record.type == LEAVE and record.details.merged is False
 
 
-def together(batches: Mapping[int, MergedBatch], event_ids: Collection[int]) -> dict[int, str]:
+def shared_batches(
+    batches: Mapping[int, MergedBatch], event_ids: Collection[int]
+) -> dict[int, str]:
     """The batch, by event id, of each event that shares its batch with another."""
     ids = {event_id: batches[event_id].batch_id for event_id in event_ids if event_id in batches}
     size = Counter(ids.values())

@@ -13,7 +13,7 @@ from bot.acts.asked import (
     EXCEPTIONS_OF_A_FREEZE,
     NOTHING_ASKED,
     Asked,
-    read_options,
+    read_conditions,
 )
 from bot.acts.errors import InvalidCondition
 from bot.acts.group_act import GroupAct, GroupOutcome
@@ -61,7 +61,9 @@ LOG_BEHIND = timedelta(hours=1)
 ACTS_LOOKED_AT = 30
 
 
-async def act(use: UseCases, caller: Caller, target: Target, asked: MachineRequest) -> Reply:
+async def act_for_machine(
+    use: UseCases, caller: Caller, target: Target, asked: MachineRequest
+) -> Reply:
     """Carry out what the machine asks for, or propose it where a policy wants people to approve.
 
     Raises UserError, and MergeQueueError, as the use case of the act does.
@@ -226,7 +228,7 @@ async def _proposed_resume(
     if pause is None:
         return _of_pause(pause_replies.not_paused(repository), None)
     if not asked.any and pause.pauser != caller.actor.user_id:
-        said = pause_replies.not_yours(pause)
+        said = pause_replies.not_your_pause(pause)
         return _of_pause(said, pause, status=HTTPStatus.CONFLICT)
     return Proposed(Action.RESUME, repository, NOTHING_ASKED, pause=pause)
 
@@ -286,7 +288,7 @@ async def _resume_for_machine(
         case NotPaused(ended=ended):
             return _of_pause(pause_replies.not_paused(target, ended), None)
         case OtherPause(known=known):
-            said = pause_replies.not_yours(known)
+            said = pause_replies.not_your_pause(known)
             return _of_pause(said, known, status=HTTPStatus.CONFLICT)
 
 
@@ -315,12 +317,12 @@ async def _act_on_group(
     if not isinstance(ended, GroupAct):  # only a retry, or an extension, ends so
         raise TypeError(ended)
     if ended.of(GroupOutcome.UNCERTAIN):
-        return pending(group_acts.answer(ended, posted_here=True), caller.request)
+        return pending(group_acts.answer_to_actor(ended, posted_here=True), caller.request)
     return _of_group(ended)
 
 
 def _of_group(ended: GroupAct) -> Reply:
-    said = group_acts.answer(ended, posted_here=True)
+    said = group_acts.answer_to_actor(ended, posted_here=True)
     failed = ended.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED)
     answer = Acted(
         message=plain(said),
@@ -358,7 +360,7 @@ def _wanted_freeze(asked: FreezeRequest) -> Asked:
 def _limits(field: str, prefix: str, values: Sequence[str]) -> Asked:
     """Read the values as people type them. Raises WrongField, without what people type."""
     try:
-        return read_options([f"{prefix}{value}" for value in values]).asked
+        return read_conditions([f"{prefix}{value}" for value in values]).asked
     except InvalidCondition as error:
         value = error.word.removeprefix(prefix)
         if not value and "" not in values:
@@ -399,7 +401,7 @@ async def _freezes_to_end(
         return _unchanged(use, repository, NOT_FROZEN, is_as_asked=True)
     own = [freeze for freeze in found if asked.any or freeze.is_made_by(caller.actor)]
     if not own:
-        said = freeze_forms.not_yours(found[0])
+        said = freeze_forms.not_your_freeze(found[0])
         return _of_freezes(use, said, found, status=HTTPStatus.CONFLICT)
     if own[1:]:
         return _unchanged(use, repository, FreezeOutcome(own, FreezesAsTheyWere.SEVERAL))
@@ -457,7 +459,7 @@ def _unchanged(
 ) -> Reply:
     """Nothing had to change, or something else is in the way."""
     now = use.sources.clock.now()
-    said = freeze_forms.unchanged(repository, outcome, now, pull_request)
+    said = freeze_forms.why_unchanged(repository, outcome, now, pull_request)
     status = HTTPStatus.OK if is_as_asked else HTTPStatus.CONFLICT
     return _of_freezes(use, said, outcome.freezes, status=status)
 

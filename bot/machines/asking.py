@@ -15,7 +15,7 @@ from bot.machines.answers import StatusAnswer
 from bot.machines.replying import Reply, WrongField, plain
 from bot.machines.requests import LogRequest, MachineRequest, StatusRequest, WhyRequest
 from bot.machines.shapes import diagnosis_shape, explanation_shape, log_shape, queue_shape
-from bot.questions.explaining import explain
+from bot.questions.explaining import explain_pull_request
 from bot.questions.reading_log import newest_page, page_at
 from bot.questions.snapshots import LogPlace, LogSelection
 from bot.questions.texts import event_log, why
@@ -24,7 +24,9 @@ from bot.queues.snapshot import Snapshot
 from bot.queues.texts import group_status, status as queue_status
 
 
-async def answer(use: UseCases, caller: Caller, target: Target, asked: MachineRequest) -> Reply:
+async def answer_machine(
+    use: UseCases, caller: Caller, target: Target, asked: MachineRequest
+) -> Reply:
     """Raises PermissionDenied, WrongField and MergeQueueError."""
     await use.check_permission.require(caller.actor, Right.READ)
     match asked:
@@ -58,7 +60,7 @@ async def _status(use: UseCases, target: Target) -> Reply:
 
 async def _answer_why(use: UseCases, repository: RepositoryName, pull_request: int | None) -> Reply:
     if pull_request is not None:
-        found = await explain(repository, pull_request, use.sources)
+        found = await explain_pull_request(repository, pull_request, use.sources)
         return Reply(explanation_shape(found, plain(why.why(found))))
     diagnosis = await use.examine_queue.run(repository)
     return Reply(diagnosis_shape(diagnosis, plain(why_queue(diagnosis))))

@@ -32,17 +32,17 @@ from bot.kernel.configured import AcceptedSecret, Configured
 from bot.kernel.errors import BotError, may_have_changed
 from bot.kernel.groups import Groups, Target
 from bot.kernel.storable import storable
-from bot.machines.acting import COMMAND, act
+from bot.machines.acting import COMMAND, act_for_machine
 from bot.machines.answers import OutcomeShape, ProblemKind
-from bot.machines.asking import answer as answer_question
+from bot.machines.asking import answer_machine as answer_question
 from bot.machines.document import DOCUMENT, OPERATIONS, OUTCOME_PATH, PREFIX, Operation, document
 from bot.machines.replying import (
     Reply,
     WrongField,
-    failed,
     pending,
     plain,
     problem,
+    problem_of_error,
     proposed,
     wrong_body,
 )
@@ -289,7 +289,7 @@ async def _or_failure(
         fields = {**extra, "error": type(error).__name__, "detail": str(error)[:300]}
         logger.log(level, "a machine's request failed", extra=fields, exc_info=unforeseen)
         said = explain(error, command=COMMAND, reference=reference, repeat=None)
-        return pending(said, request) if may_have_changed(error) else failed(error, said)
+        return pending(said, request) if may_have_changed(error) else problem_of_error(error, said)
     logger.info("answered a machine's request", extra={**extra, "status": reply.status})
     return reply
 
@@ -319,7 +319,7 @@ async def _act_and_keep_row(
     await store.run(lambda transaction: UnansweredRequests(transaction).add(row))
     follows = False
     try:
-        reply = await act(use, caller, target, asked)
+        reply = await act_for_machine(use, caller, target, asked)
         # A proposal waits for people, and no look at the queue shows its outcome.
         follows = reply.follows is not None and not reply.is_proposal
     except Exception as error:
@@ -361,7 +361,7 @@ async def _wait_for_outcome(use: UseCases, name: str, request: str) -> Reply:
     became = await store.read(_outcome_of, row)
     if isinstance(became, GroupAct):
         answer = OutcomeShape(
-            message=plain(group_acts.answer(became, posted_here=True)),
+            message=plain(group_acts.answer_to_actor(became, posted_here=True)),
             changed=became.has_changed,
             done=not became.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED),
             proposal=None,

@@ -179,7 +179,7 @@ _OF_FIELDS = {
 """By pydantic's name of the problem."""
 
 
-def failed(error: Exception, said: Message) -> Reply:
+def problem_of_error(error: Exception, said: Message) -> Reply:
     """`said`: the sentence that people read about it."""
     if isinstance(error, PermissionDenied):
         return problem(ProblemKind.NOT_PERMITTED, said)

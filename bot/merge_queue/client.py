@@ -22,9 +22,9 @@ from bot.merge_queue.errors import (
     FreezesNotOffered,
     NotOffered,
     ResourceNotFound,
-    about,
     answer_of,
     is_undone,
+    naming_repository,
 )
 from bot.merge_queue.event_records import EventPage
 from bot.merge_queue.freezes import FreezeChange, FreezeList, FreezeTerms, ListedFreeze
@@ -94,7 +94,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
     async def application(self, credential_of: RepositoryName | None = None) -> Application:
         """Endpoint 8."""
         call = ApiRequest(credential_of or NO_REPOSITORY, "application", "GET", "/application")
-        return await self.http.call(call, partial(models.read, Application))
+        return await self.http.call(call, partial(models.read_answer, Application))
 
     @property
     def service_time(self) -> datetime:
@@ -169,7 +169,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             refused = {sent_types[index] for index in indexes if 0 <= index < len(sent_types)}
             if not refused:
                 raise
-            with about(repository):
+            with naming_repository(repository):
                 raise _types_refused(error, refused) from None
         self._report(repository, page)
         return page
@@ -197,13 +197,13 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
 
     async def queued_details(self, repository: RepositoryName, number: int) -> QueuedDetails:
         call = ApiRequest(repository, "queued_details", "GET", f"merge-queue/pull/{number}")
-        return await self.http.call(call, partial(models.read, QueuedDetails))
+        return await self.http.call(call, partial(models.read_answer, QueuedDetails))
 
     async def removal_impact(self, repository: RepositoryName, number: int) -> RemovalImpact | None:
         path = f"merge-queue/pull/{number}/dequeue-impact"
         call = ApiRequest(repository, "removal_impact", "GET", path)
         try:
-            return await self.http.call(call, partial(models.read, RemovalImpact))
+            return await self.http.call(call, partial(models.read_answer, RemovalImpact))
         except ResourceNotFound as error:
             await self._check_offered(repository, error, number)
             return None
@@ -272,7 +272,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
         """Raise NotOffered if a 404 is neither about the repository nor the pull request."""
         status = await self.status(repository)
         if number is None or still_queued(number, status) is not None:
-            with about(repository):
+            with naming_repository(repository):
                 raise NotOffered(error.status, error.detail) from None
 
     async def freezes(self, repository: RepositoryName) -> FreezeList:
@@ -296,7 +296,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             if self.freeze_support is FreezeSupport.OFFERED:
                 raise
             self._learn_support(FreezeSupport.NOT_OFFERED)
-            with about(repository):
+            with naming_repository(repository):
                 raise FreezesNotOffered(error.status, error.detail) from None
         self._learn_support(FreezeSupport.OFFERED)
         return found
@@ -348,7 +348,7 @@ class MergeQueueClient(PauseEndpoints, AbstractAsyncContextManager["MergeQueueCl
             listed = await self.freezes(call.repository)
             return next((freeze for freeze in listed.freezes if is_done(freeze)), None)
 
-        return await self._change(call, partial(models.read, ListedFreeze), look_up)
+        return await self._change(call, partial(models.read_answer, ListedFreeze), look_up)
 
     async def delete_freeze(
         self,

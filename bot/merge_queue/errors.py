@@ -11,7 +11,7 @@ from bot.merge_queue.queue import Pause
 
 
 @contextmanager
-def about(repository: str) -> Iterator[None]:
+def naming_repository(repository: str) -> Iterator[None]:
     """Add the repository to any MergeQueueError raised inside."""
     try:
         yield

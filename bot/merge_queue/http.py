@@ -169,7 +169,7 @@ class Http:
 
         Raises only MergeQueueError, and StaleReading if `may_send` returns False.
         """
-        with merge_queue_errors.about(call.repository):
+        with merge_queue_errors.naming_repository(call.repository):
             return await self._call(call, read)
 
     async def _call(self, call: ApiRequest, read: Callable[[httpx.Response], T]) -> T:

@@ -61,7 +61,7 @@ class ListAnswer(Resource, Generic[T]):
     elements: Several[Readable[T]] = Field(validation_alias=LISTS)
 
 
-def read(model: type[R], response: httpx.Response) -> R:
+def read_answer(model: type[R], response: httpx.Response) -> R:
     return _read_answer(model, response).value
 
 
@@ -81,7 +81,7 @@ def read_freezes(response: httpx.Response) -> FreezeList:
     return FreezeList(freezes, http_date(response.headers.get("date")))
 
 
-def read_status(response: httpx.Response) -> QueueStatus:
+def read_queue_status(response: httpx.Response) -> QueueStatus:
     status, left_out = _read_answer(QueueStatus, response)
     _not_lost((*status.batches, *status.waiting_pull_requests), left_out)
     if not left_out:
@@ -154,7 +154,7 @@ def read_event_page(
     # The page can be used without a way back.
     with suppress(merge_queue_errors.MergeQueueProtocolError):
         previous_cursor = cursor_of("prev", link)
-    answer = read(EventLogAnswer, response)
+    answer = read_answer(EventLogAnswer, response)
     if len(answer.events) > per_page:
         problem = f"{len(answer.events):,} events in a page, where {per_page} were asked for"
         raise merge_queue_errors.MergeQueueProtocolError(problem)

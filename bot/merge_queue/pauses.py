@@ -49,7 +49,7 @@ class PauseEndpoints:
     async def status(self, repository: RepositoryName, branch: str | None = None) -> QueueStatus:
         """Endpoint 1, of all base branches or one."""
         call = ApiRequest(repository, "status", "GET", STATUS, {"branch": branch})
-        return await self.http.call(call, models.read_status)
+        return await self.http.call(call, models.read_queue_status)
 
     async def current_pause(self, repository: RepositoryName) -> Pause | None:
         """Endpoint 4 or 11. None also for a repository that doesn't exist: both are 404."""
@@ -63,7 +63,7 @@ class PauseEndpoints:
         return pause
 
     def _read_pause(self, response: httpx.Response) -> Pause | None:
-        return models.read(PauseAnswer, response).in_force(self.http.clock.now())
+        return models.read_answer(PauseAnswer, response).in_force(self.http.clock.now())
 
     async def pause(
         self, repository: RepositoryName, reason: str, on_answer: OnAnswer = ignore
@@ -89,7 +89,7 @@ class PauseEndpoints:
         except merge_queue_errors.ResourceNotFound as error:
             # It raises ResourceNotFound if there is no such repository.
             await self.status(repository)
-            with merge_queue_errors.about(repository):
+            with merge_queue_errors.naming_repository(repository):
                 raise merge_queue_errors.NotOffered(error.status, error.detail) from None
 
     async def resume(
@@ -171,7 +171,7 @@ class PauseEndpoints:
                     await self._find_out(call.repository)
             family = self._family.value
             if family is None:
-                with merge_queue_errors.about(call.repository):
+                with merge_queue_errors.naming_repository(call.repository):
                     raise merge_queue_errors.PauseNotOffered(error.status, error.detail) from None
             if family == assumed:
                 raise

@@ -16,7 +16,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticOmit, PydanticUseDefault
 
-from bot.kernel.wrong_values import reason_of
+from bot.kernel.wrong_values import why_refused
 
 LARGEST_NUMBER = 2**63 - 1
 """The document's 9223372036854776000 is this number, rounded by a float; it fits a database."""
@@ -136,7 +136,7 @@ def problems(error: ValidationError) -> str:
     """The first three problems as "field.field: problem", without quoting the body."""
     found = error.errors(include_url=False, include_input=False)
     lines = [
-        ": ".join(filter(None, (".".join(str(part) for part in error["loc"]), reason_of(error))))
+        ": ".join(filter(None, (".".join(str(part) for part in error["loc"]), why_refused(error))))
         for error in found[:3]
     ]
     return "; ".join(lines)[:300]

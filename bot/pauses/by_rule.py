@@ -69,7 +69,7 @@ def wait_after(failures: int) -> timedelta:
     return min(FIRST_WAIT * (1 << min(failures - 2, 16)), LONGEST_RULE_WAIT)
 
 
-def counted_from(
+def failures_count_from(
     pauses: Iterable[PauseRecord], now: datetime, clock_ahead: timedelta = timedelta()
 ) -> datetime:
     """The time from which failures count: those before the end of a pause had their pause.

@@ -79,7 +79,7 @@ def group_cards(transaction: Transaction, record: PauseRecord) -> Sequence[LiveM
     return LiveMessages(transaction).of(shown_group(act)) if act is not None else ()
 
 
-def subject_of(group_act: GroupAct) -> Subject:
+def group_act_subject(group_act: GroupAct) -> Subject:
     """The subject of the post about an act on a group, under the name of its first repository."""
     return Subject(SubjectKind.GROUP, group_act.repositories[0], group_act.group_act_id)
 
@@ -95,7 +95,7 @@ def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> N
     if act.action is Action.EXTEND:
         if act.ended_at is not None:
             replies = [card for card in cards.values() if card.channel_id in channels]
-            reply(transaction, subject_of(act), replies, now, identity=act.identity)
+            reply(transaction, group_act_subject(act), replies, now, identity=act.identity)
             _notify_responsible(transaction, act, now)
         channels = channels.difference(cards)
     open_live_messages(
@@ -142,7 +142,7 @@ def _notify_responsible(transaction: Transaction, act: GroupAct, now: datetime) 
         if person is not None and person != act.actor.user_id and not is_machine(person)
     ]
     wanted = who_wants(transaction, Notice.REPLACED, people)
-    enqueue_urgent(transaction, subject_of(act), wanted, now, identity=act.identity)
+    enqueue_urgent(transaction, group_act_subject(act), wanted, now, identity=act.identity)
 
 
 def with_recorded(transaction: Transaction, act: GroupAct) -> GroupAct:

@@ -18,7 +18,7 @@ from bot.acts.group_act import (
     GroupAct,
     GroupOutcome,
     RepositoryResult,
-    in_order,
+    in_group_order,
 )
 from bot.acts.group_acts import GroupActs
 from bot.acts.record import Action
@@ -180,7 +180,7 @@ def _end_group_act(transaction: Transaction, act: GroupAct, now: datetime) -> Gr
         return found
     known = with_recorded(transaction, act)
     resumes_at = found.resumes_at if found is not None else act.resumes_at
-    results = in_order(act.repositories, known.results)
+    results = in_group_order(act.repositories, known.results)
     ended = replace(known, results=results, ended_at=now, resumes_at=resumes_at)
     GroupActs(transaction).save(ended)
     if ended.has_changed:

@@ -32,7 +32,7 @@ from bot.pauses.pause import (
     PauseRecord,
     Timer,
     observed,
-    over,
+    over_pause,
 )
 from bot.pauses.requests import touch_pause_requests
 from bot.pauses.rows import Pauses, ResumeWatchers
@@ -123,7 +123,7 @@ def end_pause(
     The caller has read `record` in this transaction and holds the repository's pauses.
     """
     record = _with_arrivals(transaction, record, end)
-    ended = Pauses(transaction).save_ended(over(record, end))
+    ended = Pauses(transaction).save_ended(over_pause(record, end))
     touch(transaction, ended, now)
     # Those of queue entries say whether the queue is paused.
     LiveMessages(transaction).mark_open(LiveKind.ENTRY, record.repository, due_at=now)

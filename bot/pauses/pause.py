@@ -442,10 +442,12 @@ def timed(pauses: Iterable[PauseRecord]) -> list[PauseRecord]:
 
 def observed(repository: RepositoryName, pause: Pause) -> PauseRecord:
     """The pause in force as the service reports it, which names its author only if it is signed."""
-    return adopted(PauseRecord(repository, PauseLine(pause.paused_at, pause.reason, pause.reason)))
+    return adopted_pause(
+        PauseRecord(repository, PauseLine(pause.paused_at, pause.reason, pause.reason))
+    )
 
 
-def adopted(seen: PauseRecord) -> PauseRecord:
+def adopted_pause(seen: PauseRecord) -> PauseRecord:
     """A pause that no act on record made, in the words and under the name of its signature.
 
     Unchanged without a signature.
@@ -463,7 +465,7 @@ def line_of(record: PauseRecord) -> EarlierLine:
     return EarlierLine(record.pause_id, record.line, taken_over_by)
 
 
-def over(record: PauseRecord, end: PauseEnd) -> PauseRecord:
+def over_pause(record: PauseRecord, end: PauseEnd) -> PauseRecord:
     """The pause once it has ended, without its timer.
 
     If only a check found no pause, that may be wrong, so the timer stays and checks again.

@@ -31,7 +31,7 @@ from bot.pauses.pause import DrawnLine, PauseRecord, Timer
 from bot.pauses.readings import PauseReading
 from bot.pauses.rows import Pauses
 from bot.pauses.second_person import require_own
-from bot.pauses.settling import prove, read_pause, succeed
+from bot.pauses.settling import prove, read_pause_for_act, succeed
 from bot.pauses.stop import stop_by_pause
 from bot.pauses.timeline import add_to_timeline
 from bot.people.linking import who_wants
@@ -97,7 +97,7 @@ class PauseQueue:
         """
         act = await self.acts.permitted(caller, Action.PAUSE, repository, reason)
         async with self.acts.locked(act):
-            current = await read_pause(self.acts, self.merge_queue, repository)
+            current = await read_pause_for_act(self.acts, self.merge_queue, repository)
             if current is None:
                 await self.acts.require_running(self.merge_queue, repository)
                 await self.acts.record_unchanged_as_read(act, "not paused")
@@ -138,7 +138,7 @@ class PauseQueue:
         Raises QueueBusy and MergeQueueError.
         """
         async with self.acts.locked(act):
-            current = await read_pause(self.acts, self.merge_queue, act.repository)
+            current = await read_pause_for_act(self.acts, self.merge_queue, act.repository)
             if current is not None:
                 return None
             started = await self.acts.store.run(begin, self.merge_queue.service_time)
@@ -151,7 +151,7 @@ class PauseQueue:
         MergeQueueError.
         """
         async with self.acts.locked(act):
-            current = await read_pause(self.acts, self.merge_queue, act.repository)
+            current = await read_pause_for_act(self.acts, self.merge_queue, act.repository)
             if current is None:
                 return False
             known = await know_pause(self.acts.store, act.repository, current)
@@ -192,7 +192,7 @@ class PauseQueue:
         act = replace(self.acts.record(caller, action, repository, part_of), result=ActResult.DONE)
         await self.acts.permit(act)
         async with self.acts.locked(act):
-            current = await read_pause(self.acts, self.merge_queue, repository)
+            current = await read_pause_for_act(self.acts, self.merge_queue, repository)
             if current is None:
                 await self.acts.record_unchanged_as_read(act, "not paused")
                 return pause_outcomes.NotPaused()
@@ -226,7 +226,7 @@ class PauseQueue:
         self, act: AuditRecord, replacing: DrawnLine | None
     ) -> pause_outcomes.PauseOutcome:
         async with self.acts.locked(act):
-            current = await read_pause(self.acts, self.merge_queue, act.repository)
+            current = await read_pause_for_act(self.acts, self.merge_queue, act.repository)
             act = replace(act, service_at=self.merge_queue.service_time)
             if current is None:
                 return await self._ask_service(await self._after_unseen_end(act))

@@ -34,7 +34,7 @@ def _group_reply(transaction: Transaction, delivery: Delivery, _: Claim) -> Mess
     act = GroupActs(transaction).one(delivery.subject.subject_id)
     if act is None:
         return None
-    return replace(group_acts.answer(act, posted_here=False), happened_at=act.at)
+    return replace(group_acts.answer_to_actor(act, posted_here=False), happened_at=act.at)
 
 
 def _of_pause(transaction: Transaction, delivery: Delivery, _: Claim) -> Message | None:
@@ -53,7 +53,7 @@ def _of_pause(transaction: Transaction, delivery: Delivery, _: Claim) -> Message
             if not is_theirs and _knows_of_failure(delivery, record):
                 message = pause_ends.worked(record)
         case SubjectKind.GROUP_RESUMED if act := group_act_of(transaction, record):
-            message = group_acts.resumed(act, record, is_yours=_is_theirs(delivery, record))
+            message = group_acts.group_resumed(act, record, is_yours=_is_theirs(delivery, record))
         case SubjectKind.GROUP_RESUMED:
             message = pause_card.resumed(record)
         case _:
@@ -116,7 +116,7 @@ def _direct_reminder(transaction: Transaction, delivery: Delivery, claim: Claim)
     act = group_act_of(transaction, record)
     left = still_paused(transaction, act) if act is not None else []
     if act is not None and len(left) > 1:
-        return reminders.of_group(act, left, claim.at, is_direct=True)
+        return reminders.group_reminder(act, left, claim.at, is_direct=True)
     return reminders.reminder(record, claim.at, is_direct=True)
 
 
@@ -158,9 +158,9 @@ def _group_card(transaction: Transaction, subject: LiveSubject) -> Message | Non
     if act.ended_at is None:
         message = group_acts.going_on(with_recorded(transaction, act))
     elif act.action is not Action.PAUSE:
-        message = group_acts.act(act)
+        message = group_acts.group_act_post(act)
     else:
-        message = group_acts.card(act, _group_now(transaction, act))
+        message = group_acts.group_card(act, _group_now(transaction, act))
     return replace(message, happened_at=act.at)
 
 
@@ -188,7 +188,7 @@ def _changes(transaction: Transaction, subject: LiveSubject) -> Message | None:
     acts = changes_of_entry(transaction, int(subject.key))
     if not acts:
         return None
-    return replace(without_controls(pause_replies.changes(acts)), happened_at=acts[0].at)
+    return replace(without_controls(pause_replies.changes_post(acts)), happened_at=acts[0].at)
 
 
 def _reminder(transaction: Transaction, subject: LiveSubject) -> Message | None:
@@ -199,11 +199,11 @@ def _reminder(transaction: Transaction, subject: LiveSubject) -> Message | None:
         if act is None or not left:
             return reminders.group_over(act) if act is not None else None
         if len(left) > 1:
-            return reminders.of_group(act, left, _reminded_at(left[0]))
+            return reminders.group_reminder(act, left, _reminded_at(left[0]))
         return reminders.reminder(left[0], _reminded_at(left[0]))
     pause = Pauses(transaction).one(int(key))
     if pause is None or not pause.is_open:
-        return reminders.over(pause) if pause is not None else None
+        return reminders.reminder_over(pause) if pause is not None else None
     return reminders.reminder(pause, _reminded_at(pause))
 
 

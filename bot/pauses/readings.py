@@ -28,10 +28,10 @@ from bot.pauses.known import (
 )
 from bot.pauses.observe import STALE_ANSWER, observe
 from bot.pauses.outcomes import pause_of, timer_of
-from bot.pauses.pause import PAUSE_LOOKBACK, PauseEnd, PauseRecord, over, same_moment
+from bot.pauses.pause import PAUSE_LOOKBACK, PauseEnd, PauseRecord, over_pause, same_moment
 from bot.pauses.place import place
 from bot.pauses.rows import Pauses
-from bot.pauses.stored import StoredPause, as_act, as_event, load_stored
+from bot.pauses.stored import StoredPause, as_act, as_pause_event, load_stored
 from bot.store.transaction import Transaction
 
 ANOTHER_PROCESS = -1
@@ -160,7 +160,7 @@ def _pause_of_act(transaction: Transaction, act: AuditRecord, now: datetime) -> 
     ended = [pause for pause in known if not pause.is_open]
     if ended:
         return max(ended, key=lambda pause: pause.since)
-    return over(pause_of(act), PauseEnd(act.at, act.actor))
+    return over_pause(pause_of(act), PauseEnd(act.at, act.actor))
 
 
 def _with_end(
@@ -208,7 +208,7 @@ def place_event(
     repository = record.repository
     now = context.now
     stored = load_stored(transaction, repository, min(now, record.received_at))
-    event = as_event(record, stored.records, context.clock_ahead)
+    event = as_pause_event(record, stored.records, context.clock_ahead)
     reading = _event_reading(stored.known, event, context)
     after = _placed(stored.known, event, reading, now)
     Change(transaction, repository, stored, after, now, channels=channels, is_logged=True).store()

@@ -54,7 +54,7 @@ async def prove(
     return PauseChange(proved.record, proved.pause, posted_here=bool(here))
 
 
-async def read_pause(
+async def read_pause_for_act(
     acts: RecordActs, merge_queue: MergeQueue, repository: RepositoryName
 ) -> Pause | None:
     """The pause in force, read by an act, which counts like each reading.

@@ -112,11 +112,11 @@ def _waits(known: Known, record: EventRecord, acts: Sequence[AuditRecord]) -> Kn
     for pause in known.pauses:
         if any(line.event_id == record.event_id for line in pause.lines):
             return known
-    known, event = named_by_us(known, as_event(record, acts))
+    known, event = named_by_us(known, as_pause_event(record, acts))
     return replace(known, waiting=(*known.waiting, event))
 
 
-def as_event(
+def as_pause_event(
     record: EventRecord, acts: Sequence[AuditRecord], clock_ahead: timedelta = timedelta()
 ) -> PauseEvent:
     """What the event tells. `acts`: those that may have caused it.

@@ -6,7 +6,7 @@ from datetime import datetime
 from bot.blocks import blocks, controls, modal
 from bot.blocks.blocks import Element
 from bot.blocks.message import Block, Message, View
-from bot.blocks.text import code, escape, listed, local_time, mention, quote, together
+from bot.blocks.text import code, escape, joined_with_and, listed, local_time, mention, quote
 from bot.kernel.repository import RepositoryName
 from bot.people import actions as people_actions
 from bot.people.notices import DIRECT_NOTICES, OF_THE_AUTHOR, AboutPerson, Notice
@@ -224,7 +224,7 @@ def switched(changed: Mapping[Notice, bool]) -> str:
     said = []
     for word in ("on", "off"):
         some = [notice for notice in Notice if changed.get(notice) is (word == "on")]
-        which = together([_notice_name(notice) for notice in some])
+        which = joined_with_and([_notice_name(notice) for notice in some])
         if frozenset(some) == DIRECT_NOTICES:
             which = "All direct messages"
         elif len(some) == len(Notice):

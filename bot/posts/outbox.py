@@ -36,7 +36,7 @@ from bot.posts.delivery import (
 )
 from bot.posts.summaries import Summaries
 from bot.posts.tables import UNSETTLED, channel_queues, deliveries
-from bot.slack.person import is_person
+from bot.slack.person import is_for_person
 from bot.store.errors import LeaseLost
 from bot.store.schema import UtcTime
 from bot.store.statements import Condition, as_row
@@ -352,7 +352,7 @@ class Outbox(Summaries):
         """The people who have a direct message of this time, whose own channels aren't stored."""
         these = select(_COLUMNS.channel_id).where(_COLUMNS.message_ts == message_ts)
         addresses = self._run(these.distinct()).scalars()
-        return [address for address in addresses if is_person(address)]
+        return [address for address in addresses if is_for_person(address)]
 
     def by_id(self, delivery_id: str) -> Delivery | None:
         this = select(deliveries).where(_COLUMNS.delivery_id == delivery_id)
@@ -399,7 +399,7 @@ class Outbox(Summaries):
             .group_by(_COLUMNS.channel_id)
         )
         found = self._records(LateMessages, counted.order_by(_COLUMNS.channel_id))
-        return [channel for channel in found if not is_person(channel.channel_id)]
+        return [channel for channel in found if not is_for_person(channel.channel_id)]
 
     def summary(self) -> OutboxSummary:
         created_at = case((~_IS_SUSPENDED, _COLUMNS.created_at))

@@ -32,7 +32,9 @@ EVENTS_READ = 50
 """Its last stays in the queue; a pull request that was queued more often has the log."""
 
 
-async def explain(repository: RepositoryName, number: int, sources: Sources) -> Explanation:
+async def explain_pull_request(
+    repository: RepositoryName, number: int, sources: Sources
+) -> Explanation:
     """Explain one pull request; raises MergeQueueError.
 
     An unreadable log doesn't hide the queue, which may accept another credential. It is an error

@@ -17,7 +17,7 @@ from bot.desk.registry import Call, handles
 from bot.kernel.groups import ALL, Group, Target
 from bot.kernel.repository import RepositoryName
 from bot.questions import actions as question_actions, reading_audit
-from bot.questions.explaining import explain
+from bot.questions.explaining import explain_pull_request
 from bot.questions.reading_log import newest_page, page_at
 from bot.questions.reading_statistics import (
     PAGES_OF_EACH,
@@ -66,7 +66,7 @@ async def show_statistics(
     if isinstance(target, Group):
         few = partial(count, most_pages=PAGES_OF_EACH)
         found = await group_answers(target, first, question_statistics.GROUP_PAGE, few)
-        await call.answer(question_statistics.of_group(target, since, branch, found))
+        await call.answer(question_statistics.statistics_of_group(target, since, branch, found))
         return
     await _answer_once(call, question_statistics.statistics(await count(target)))
 
@@ -92,7 +92,7 @@ async def _answer_once(call: Call, message: Message) -> None:
 
 @handles.command("why")
 async def show_why(call: Call, repository: RepositoryName, *, pull_request: int) -> None:
-    found = await explain(repository, pull_request, call.bot.sources)
+    found = await explain_pull_request(repository, pull_request, call.bot.sources)
     await call.answer(why.why(found))
 
 
@@ -107,7 +107,7 @@ async def show_log(
     if isinstance(target, Group):
         read = partial(newest_page, sources=call.bot.sources, per_page=1, **asked)
         found = await group_answers(target, first, overview.GROUP_QUEUES_PER_PAGE, read)
-        await call.answer(event_log.of_group(target, found, **asked))
+        await call.answer(event_log.log_of_group(target, found, **asked))
         return
     page = await newest_page(target, call.bot.sources, **asked)
     await call.answer(event_log.event_log(page))
@@ -158,7 +158,7 @@ async def show_rules(call: Call, target: Target, *, first: int, whole: bool = Fa
     if isinstance(target, Group):
         read = partial(queue_rules, sources=call.bot.sources)
         of_all = await group_answers(target, first, overview.GROUP_QUEUES_PER_PAGE, read)
-        await call.answer(rules.of_group(target, of_all))
+        await call.answer(rules.rules_of_group(target, of_all))
         return
     found = await queue_rules(target, call.bot.sources)
     await call.answer(rules.rules(target, found, first, whole=whole))
@@ -169,7 +169,7 @@ async def show_branches(call: Call, target: Target, *, since: timedelta, first: 
     if isinstance(target, Group):
         read = partial(branch_names, since=since, sources=call.bot.sources)
         of_all = await group_answers(target, first, overview.GROUP_QUEUES_PER_PAGE, read)
-        await call.answer(branches.of_group(target, since, of_all))
+        await call.answer(branches.branches_of_group(target, since, of_all))
         return
     found = await active_branches(target, since, first, call.bot.sources)
     await call.answer(branches.branches(target, since, found))

@@ -10,7 +10,7 @@ from bot.kernel.errors import InvalidRequest
 from bot.kernel.repository import RepositoryName
 from bot.log.rows import Events, PullRequests
 from bot.log.sources import Sources, answer_or
-from bot.merge_queue.errors import InvalidConfiguration, NotOffered, about
+from bot.merge_queue.errors import InvalidConfiguration, NotOffered, naming_repository
 from bot.merge_queue.event_records import EventRecord, in_order
 from bot.merge_queue.event_types import MERGED
 from bot.merge_queue.queue import QueueRule
@@ -29,7 +29,7 @@ async def queue_rules(repository: RepositoryName, sources: Sources) -> Sequence[
     except InvalidRequest as error:
         if error.status is None:
             raise
-        with about(repository):
+        with naming_repository(repository):
             # API document, Errors: the meaning of 422 for this endpoint only.
             raise InvalidConfiguration(error.status, error.detail) from error
 

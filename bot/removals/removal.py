@@ -55,7 +55,7 @@ def is_doubtful(act: AuditRecord) -> bool:
     return act.outcome.circumstance is Circumstance.LEFT_UNSEEN
 
 
-def as_event(act: AuditRecord, leave: EventRecord) -> EventRecord:
+def removal_as_event(act: AuditRecord, leave: EventRecord) -> EventRecord:
     """The act in the form of an event just before the leave, which it explains."""
     return EventRecord(
         act.repository,

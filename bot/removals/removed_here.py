@@ -10,7 +10,7 @@ from bot.log.around_merges import EARLIER_EVENTS_READ
 from bot.log.preceding import LONGEST_QUEUE_TIME, is_uninformative
 from bot.log.rows import Events
 from bot.merge_queue.event_records import EventRecord, in_order
-from bot.removals.removal import as_event
+from bot.removals.removal import removal_as_event
 from bot.store.transaction import Transaction
 
 
@@ -44,7 +44,9 @@ def with_removals_here(
     """The events `around`, and the acts of this bot that caused leaves among `records`."""
     by_id = {record.event_id: record for record in records}
     acts = removals_here(transaction, repository, records)
-    return in_order([*around, *(as_event(act, by_id[number]) for number, act in acts.items())])
+    return in_order(
+        [*around, *(removal_as_event(act, by_id[number]) for number, act in acts.items())]
+    )
 
 
 def removals_here(

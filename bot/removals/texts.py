@@ -76,7 +76,7 @@ def done(record: AuditRecord, seen: PullRequestRecord | None) -> Message:
     return blocks.post(f"{REMOVAL_MARK} *Removed from the queue* {linked} by {name}", repository)
 
 
-def answer(removed: Removed) -> Message:
+def removal_answer(removed: Removed) -> Message:
     """Takes the place of the question."""
     number = f"#{removed.pull_request.number}"
     name = escape(removed.act.repository)

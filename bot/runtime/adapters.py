@@ -29,7 +29,7 @@ from bot.slack.web_api.clients import (
     identify,
     open_session,
 )
-from bot.store.backup import take_over, while_file_stays
+from bot.store.backup import take_over_database, while_file_stays
 from bot.store.engines import create_engine, with_database_clock
 from bot.store.transactions import Store
 
@@ -78,7 +78,7 @@ async def open_ports(
     store = open_store(url)
     with_database_clock(store.engine)
     stack.push_async_callback(store.close)
-    if await take_over(store, url, stack):
+    if await take_over_database(store, url, stack):
         await store.run(lambda transaction: UnansweredRequests(transaction).cut_off(clock.now()))
     await stack.enter_async_context(while_file_stays(url, clock))
     merge_queue = await stack.enter_async_context(

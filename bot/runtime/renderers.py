@@ -45,11 +45,13 @@ def _act_post(transaction: Transaction, delivery: Delivery, _: Claim) -> Message
             else freeze_cards.window_not_applied(act)
         )
     elif act.action in {Action.SUBSCRIBE, Action.UNSUBSCRIBE}:
-        return replace(followed.changed(Audit(transaction).together(act)), happened_at=act.at)
+        return replace(
+            followed.subscriptions_changed(Audit(transaction).together(act)), happened_at=act.at
+        )
     elif act.action in _PLANS:
         message = _PLANS[act.action](act)
     elif act.pull_request is None:
-        message = pause_replies.act(act)
+        message = pause_replies.act_post(act)
     else:
         linked = PullRequests(transaction).linked(act.repository, [act.pull_request])
         message = removal_texts.done(act, linked.get(act.pull_request))

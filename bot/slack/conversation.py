@@ -442,7 +442,7 @@ class Conversation:
     async def remove_message(self) -> None:
         """Delete the message that the actor used; a modal, which only they can close, says so."""
         if self.view_id is not None:
-            await self._reply(modal.unchanged())
+            await self._reply(modal.nothing_changed())
         elif self.response_url is not None:
             await self.replies.post(self.response_url, {"delete_original": True})
 

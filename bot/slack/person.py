@@ -16,7 +16,7 @@ FIRST_LETTERS = ("U", "W")
 """Of people's ids."""
 
 
-def is_person(address: str) -> bool:
+def is_for_person(address: str) -> bool:
     """Whether posts to the address are direct messages, not posts in a channel."""
     return address.startswith(FIRST_LETTERS)
 

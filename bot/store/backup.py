@@ -102,7 +102,7 @@ def _got(lock: IO[str], kind: int) -> bool:
     return True
 
 
-async def take_over(store: Store, url: str, stack: AsyncExitStack) -> bool:
+async def take_over_database(store: Store, url: str, stack: AsyncExitStack) -> bool:
     """Migrate the SQLite file; end the leases of a process that died, if no other process uses it.
 
     A restarted bot doesn't wait for them. Returns whether no other process uses it, which is

@@ -16,7 +16,7 @@ from bot.posts.live_messages import LiveMessages
 from bot.store.transaction import Transaction
 from bot.storms.rows import Storms
 from bot.storms.storm import FailureStorm
-from bot.storms.subject import subject_of
+from bot.storms.subject import storm_subject
 from bot.verdicts.reading import facts_about
 from bot.verdicts.verdict import judge, merges_outnumber
 
@@ -36,7 +36,7 @@ class StormCount:
         """By channel; None for a message that is added now."""
         if self._storm is None or self._storm.ended_at is not None:
             return {}
-        shown = LiveMessages(self.transaction).of(subject_of(self._storm))
+        shown = LiveMessages(self.transaction).of(storm_subject(self._storm))
         return {message.channel_id: message for message in shown}
 
     def see(self, record: EventRecord, kind: EventKind) -> bool:
@@ -98,7 +98,7 @@ class StormCount:
         storm = self._storm
         if storm is None:
             return []
-        subject = subject_of(storm)
+        subject = storm_subject(storm)
         posts = []
         for channel_id in sorted(set(channels) - self._shown.keys()):
             message_id = LiveMessages(self.transaction).add(subject, channel_id, now=self.now)
@@ -114,7 +114,7 @@ class StormCount:
         for storm in self._changed.values():
             Storms(self.transaction).save(storm)
             LiveMessages(self.transaction).mark(
-                subject_of(storm),
+                storm_subject(storm),
                 due_at=edit_at,
                 closed=storm.ended_at is not None,
                 priority=Priority.FAILURE,

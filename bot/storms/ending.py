@@ -14,7 +14,7 @@ from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 from bot.storms.rows import Storms
 from bot.storms.storm import FailureStorm, StormEnd
-from bot.storms.subject import subject_of
+from bot.storms.subject import storm_subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class EndStorms:
                 continue
             Storms(transaction).save(after)
             LiveMessages(transaction).mark(
-                subject_of(after),
+                storm_subject(after),
                 due_at=self.clock.now(),
                 closed=True,
                 priority=Priority.FAILURE,

@@ -4,5 +4,5 @@ from bot.posts.live_message import LiveKind, LiveSubject
 from bot.storms.storm import FailureStorm
 
 
-def subject_of(storm: FailureStorm) -> LiveSubject:
+def storm_subject(storm: FailureStorm) -> LiveSubject:
     return LiveSubject(LiveKind.STORM, storm.repository, storm.key)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.backup import presence, require_alone, take_over
+from bot.store.backup import presence, require_alone, take_over_database
 from bot.store.coordination import Leases
 from bot.store.engines import create_engine, sqlite_path
 from bot.store.errors import StoreUnavailable
@@ -144,14 +144,14 @@ async def test_leases_of_dead_processes_end_and_others_continue(sqlite_url: str)
         stack.push_async_callback(store.close)
         before = await held(store, "one that died")
         async with AsyncExitStack() as living:
-            assert await take_over(store, sqlite_url, living)
+            assert await take_over_database(store, sqlite_url, living)
             after = await held(store, "one that lives")
             assert before is not None
             assert after is not None
             assert after.token > before.token
 
             async with AsyncExitStack() as third:
-                assert not await take_over(store, sqlite_url, third)
+                assert not await take_over_database(store, sqlite_url, third)
                 assert await held(store, "a third") is None
 
 
@@ -162,5 +162,5 @@ async def test_without_lock_files_nobody_counts_as_dead(sqlite_url: str) -> None
     async with AsyncExitStack() as stack:
         stack.push_async_callback(store.close)
         assert await held(store, "one") is not None
-        assert not await take_over(store, sqlite_url, stack)
+        assert not await take_over_database(store, sqlite_url, stack)
         assert await held(store, "another") is None

@@ -23,10 +23,10 @@ NOW = datetime(2026, 7, 20, tzinfo=UTC)
 steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """A busy machine is slow, which is nothing that these tests look for."""
 READERS: dict[str, Callable[[httpx.Response], object]] = {
-    "status": models.read_status,
-    "status_live": models.read_status,
-    "application": partial(models.read, Application),
-    "application_live": partial(models.read, Application),
+    "status": models.read_queue_status,
+    "status_live": models.read_queue_status,
+    "application": partial(models.read_answer, Application),
+    "application_live": partial(models.read_answer, Application),
     "configuration": models.read_rules,
     "queues": models.read_queues,
 }

@@ -86,7 +86,7 @@ def test_every_event_is_read_in_full(vintage: str, event_type: str, data: st.Dat
 def test_every_status_is_read_in_full(vintage: str, data: st.DataObject) -> None:
     sent = data.draw(published.answers(vintage, "MergeQueueStatus"))
 
-    status = models.read_status(answer(sent))
+    status = models.read_queue_status(answer(sent))
 
     assert [batch.id for batch in status.batches] == [one["id"] for one in sent["batches"]]
     assert [numbers(batch.pull_requests) for batch in status.batches] == [
@@ -112,7 +112,7 @@ def test_every_other_response_is_read(vintage: str, data: st.DataObject) -> None
         return data.draw(published.answers(vintage, name))
 
     pause = draw("MergeQueuePauseResponse")
-    read = models.read(PauseAnswer, answer(pause)).in_force(NOW)
+    read = models.read_answer(PauseAnswer, answer(pause)).in_force(NOW)
     assert (read is not None) == pause.get("paused", True)
     rules = draw("QueuesConfig")
     assert len(models.read_rules(answer(rules))) == len(rules["configuration"])
@@ -120,6 +120,6 @@ def test_every_other_response_is_read(vintage: str, data: st.DataObject) -> None
     assert len(models.read_queues(answer(queues))) == len(queues["queues"])
     application = draw("ApplicationResponse")
     assert (
-        models.read(Application, answer(application)).account.login
+        models.read_answer(Application, answer(application)).account.login
         == (application["account_scope"]["login"])
     )

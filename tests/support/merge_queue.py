@@ -20,8 +20,8 @@ from bot.merge_queue.errors import (
     MergeQueueUnavailable,
     ResourceNotFound,
     StaleReading,
-    about,
     answer_of,
+    naming_repository,
 )
 from bot.merge_queue.event_records import EventPage, EventRecord
 from bot.merge_queue.freezes import (
@@ -374,7 +374,7 @@ class FakeMergeQueue(MergeQueue):
 
     @asynccontextmanager
     async def _call(self, call: Call, *, knows_all: bool = False) -> AsyncIterator[None]:
-        with about(call.repository or ""):
+        with naming_repository(call.repository or ""):
             async with self._answer(call, knows_all=knows_all):
                 yield
 

@@ -19,7 +19,7 @@ from bot.kernel.groups import ALL, mention_of
 WORDS_SHOWN = 600
 
 
-def changed(acts: Sequence[AuditRecord]) -> Message:
+def subscriptions_changed(acts: Sequence[AuditRecord]) -> Message:
     """To the channel: what was subscribed or ended at one moment, and why.
 
     `acts`: at least one, all of the same action and selection.

@@ -25,7 +25,7 @@ DIGEST_HINT = (
 END_QUESTION = "The channel gets no more posts about it, and waiting posts are dropped."
 
 
-def line(listed: ListedSubscription) -> str:
+def subscription_line(listed: ListedSubscription) -> str:
     """The channel, what it is subscribed to, at which level, and how it gets its posts.
 
     A link to the channel: Slack shows the name only to people who may see it.
@@ -33,7 +33,7 @@ def line(listed: ListedSubscription) -> str:
     return f"{_subscription_headline(listed)}\n{_options(listed.options)}"
 
 
-def short_line(listed: ListedSubscription) -> str:
+def short_subscription_line(listed: ListedSubscription) -> str:
     """The same in one line, among others."""
     return f"• {_subscription_headline(listed)} · {_options(listed.options)}"
 
@@ -56,11 +56,11 @@ def _target(listed: ListedSubscription) -> str:
     return f"{all_of(through)} ({count})"
 
 
-def rows(found: Sequence[ListedSubscription], *, may_change: bool) -> list[Block]:
+def subscription_rows(found: Sequence[ListedSubscription], *, may_change: bool) -> list[Block]:
     """Each with its buttons, for people who may change it; the settings' own have none."""
     shown: list[Block] = []
     for listed in found:
-        shown += [blocks.divider(), blocks.section(line(listed))]
+        shown += [blocks.divider(), blocks.section(subscription_line(listed))]
         is_configured = listed.options.source is SubscriptionSource.CONFIGURATION
         if may_change and not is_configured:
             shown.append(blocks.actions(_subscription_buttons(listed)))
@@ -110,7 +110,7 @@ def change_form(listed: ListedSubscription) -> View:
     options = listed.options
     level = level_of(options)
     shown = [
-        blocks.section(line(listed)),
+        blocks.section(subscription_line(listed)),
         *_level_fields(level, options),
     ]
     if level is None:
@@ -174,7 +174,7 @@ def by_whom(said: Message, name: str) -> Message:
     return blocks.message(*said.blocks, blocks.context(f"by {quote(name)}, in my Home tab"))
 
 
-def not_there(channel_id: str, target: str) -> Message:
+def subscription_gone(channel_id: str, target: str) -> Message:
     """To a person who ends or changes a subscription that somebody else has ended."""
     name = quote(target, NAME_LIMIT)
     return blocks.sentence(

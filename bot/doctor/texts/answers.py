@@ -5,7 +5,7 @@ from bot.blocks.message import Block, Message
 from bot.blocks.text import clock_time, cut_markup
 from bot.doctor import actions as doctor_actions
 from bot.doctor.diagnosis import Diagnosis, QueueVerdict
-from bot.doctor.texts.causes import MARK, headline, told
+from bot.doctor.texts.causes import MARK, cause_headline, told
 from bot.doctor.texts.evidence import how_it_stands, how_it_was_read
 from bot.pauses.texts.card import resume_button
 from bot.queues.texts.parts import pause_button
@@ -17,7 +17,7 @@ EVIDENCE_LIMIT = 1500
 def why_queue(diagnosis: Diagnosis) -> Message:
     """The answer to `why` without a number, for the caller only."""
     said = [told(finding, diagnosis) for finding in diagnosis.findings[:CAUSES_SHOWN]]
-    shown = [blocks.section(f"{MARK} *{headline(diagnosis)}*")]
+    shown = [blocks.section(f"{MARK} *{cause_headline(diagnosis)}*")]
     for place, cause in enumerate(said):
         also = f"*Also:* {cause.cause}." if place else ""
         evidence = " ".join(filter(None, [also, *cause.evidence]))

@@ -54,7 +54,7 @@ told.register(advancing.held)
 told.register(advancing.restarted)
 
 
-def headline(diagnosis: Diagnosis) -> str:
+def cause_headline(diagnosis: Diagnosis) -> str:
     """The verdict in one line, without a mark and without a full stop."""
     name = escape(diagnosis.facts.repository)
     match diagnosis.first:

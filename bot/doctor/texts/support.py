@@ -8,7 +8,7 @@ from bot.blocks import blocks
 from bot.blocks.message import Message
 from bot.blocks.text import clean, escape, without_markup
 from bot.doctor.diagnosis import Diagnosis
-from bot.doctor.texts.causes import headline, told
+from bot.doctor.texts.causes import cause_headline, told
 from bot.doctor.texts.evidence import how_it_stands
 from bot.doctor.texts.parts import NUMBERS_NAMED
 
@@ -21,7 +21,7 @@ SUPPORT_LIMIT = 2_800
 def support(diagnosis: Diagnosis) -> str:
     """The same as plain text for the service's support, with ids of batches and events."""
     facts = diagnosis.facts
-    lines = [_plain(headline(diagnosis)), f"At: {_exact(diagnosis.at)}"]
+    lines = [_plain(cause_headline(diagnosis)), f"At: {_exact(diagnosis.at)}"]
     for finding in diagnosis.findings:
         said = told(finding, diagnosis)
         lines += [f"- {_plain(sentence)}" for sentence in said.evidence if sentence]

@@ -225,7 +225,7 @@ def asking(repository: RepositoryName, number: int) -> AskingCommands:
     return AskingCommands(f"why {number} {repository}", f"log {repository} pr:{number}")
 
 
-def headline(
+def event_headline(
     record: EventRecord,
     pull_request: PullRequestRecord | None,
     kind: EventKind | None = None,

@@ -17,7 +17,7 @@ from bot.blocks.text import (
     utc_time,
     without_markup,
 )
-from bot.feed.texts.event_posts import headline, subject
+from bot.feed.texts.event_posts import event_headline, subject
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
@@ -115,7 +115,7 @@ def summary(
     ]
     known = verdicts or {}
     named = [
-        f"• {headline(record, seen, verdict=known.get(record.event_id))}"
+        f"• {event_headline(record, seen, verdict=known.get(record.event_id))}"
         for record, seen in failures
     ]
     mark = ":newspaper:" if is_digest else ":fast_forward:"

@@ -25,12 +25,12 @@ NO_END_HINT = "Leave it empty to wait until someone ends it."
 END_BEFORE_START = "Pick an end after the start."
 
 
-def line(entry: CalendarEntry) -> str:
+def calendar_line(entry: CalendarEntry) -> str:
     """What it is, of which queue, why, and when."""
     return f"{_entry_headline(entry)}\n{_when(entry)}"
 
 
-def short_line(entry: CalendarEntry) -> str:
+def short_calendar_line(entry: CalendarEntry) -> str:
     """The same in one line, among others."""
     return f"{_entry_headline(entry)} · {_when(entry)}"
 
@@ -59,13 +59,13 @@ def _when(entry: CalendarEntry) -> str:
     return f"*Planned*, starts {countdown(entry.begins_at)}, {end}"
 
 
-def rows(
+def calendar_rows(
     entries: Sequence[CalendarEntry], rights: frozenset[Right], *, offers_freezes: bool
 ) -> list[Block]:
     """Each with its facts, and with the buttons of what the person may do."""
     shown: list[Block] = []
     for entry in entries:
-        shown += [blocks.divider(), blocks.section(line(entry))]
+        shown += [blocks.divider(), blocks.section(calendar_line(entry))]
         facts = _entry_facts(entry)
         if any(facts):
             shown.append(blocks.context(*facts))
@@ -147,7 +147,7 @@ def move_form(entry: CalendarEntry, action_id: str, value: str, channel_id: str 
     ends = blocks.date_time_picker(controls.END_AT_ACTION, entry.ends_at)
     hint = "In your own time zone." if entry.ends_at is not None else NO_END_HINT
     shown = [
-        blocks.section(line(entry)),
+        blocks.section(calendar_line(entry)),
         blocks.input_field(actions.START_BLOCK, STARTS_LABEL, starts),
         blocks.input_field(
             controls.END_AT_BLOCK,

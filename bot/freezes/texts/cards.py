@@ -40,7 +40,7 @@ FREEZE_CARD_BLOCK = "freeze-"
 """Prefix of the block id of a card's buttons."""
 
 
-def card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
+def freeze_card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Message:
     """The freeze as it is now; once it is over, its record without buttons."""
     if freeze.ending is not None:
         return _over_card(freeze, freeze.ending)
@@ -137,7 +137,7 @@ def begun(freeze: Freeze) -> Message:
     )
 
 
-def over(freeze: Freeze, still_frozen: str = "") -> Message:
+def freeze_over(freeze: Freeze, still_frozen: str = "") -> Message:
     """At its end by time, or once it is gone; a removal in the log has a post of its own.
 
     `still_frozen`: what other freezes keep merges waiting, escaped.
@@ -183,7 +183,7 @@ def freeze_blocks(freezes: Sequence[Freeze]) -> list[Block]:
     return [blocks.section(listed(lines, "\n", most=FREEZES_LISTED))] if lines else []
 
 
-def next_freeze(freeze: Freeze | None) -> list[Block]:
+def next_freeze_line(freeze: Freeze | None) -> list[Block]:
     """A line that counts down to the next freeze; none if there is none to come."""
     counted = counted_down(freeze)
     return [blocks.context(counted)] if counted else []

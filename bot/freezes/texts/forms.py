@@ -137,7 +137,7 @@ def move_button(repository: RepositoryName, action_id: str, value: str) -> block
     return blocks.button("Move…", action_id=action_id, value=value, spoken=spoken)
 
 
-def frozen(known: Freeze, now: datetime, others: Sequence[Freeze] = ()) -> Message:
+def freeze_post(known: Freeze, now: datetime, others: Sequence[Freeze] = ()) -> Message:
     """The post in a channel that gets no card of the freeze.
 
     `others`: those that hold merges with it, without a gap.
@@ -242,7 +242,7 @@ def frozen_not_paused(
     return blocks.message(blocks.section(said), *freezes(repository, known, now).blocks[1:])
 
 
-def of_group(group: Group, found: GroupAnswers[list[Freeze]], now: datetime) -> Message:
+def freezes_of_group(group: Group, found: GroupAnswers[list[Freeze]], now: datetime) -> Message:
     """The freezes of each queue, the first one in words."""
     frozen_now = sum(any(freeze.has_begun(now) for freeze in known) for known in found.known)
     count = f"{frozen_now:,} of {plural(len(found.known), 'queue')} frozen"
@@ -263,7 +263,7 @@ def _in_short(known: Sequence[Freeze], now: datetime) -> str:
     return " · ".join(filter(None, facts))
 
 
-def unchanged(
+def why_unchanged(
     repository: RepositoryName,
     found: FreezeOutcome,
     now: datetime,
@@ -330,7 +330,7 @@ def _already(known: Freeze, now: datetime) -> Message:
     )
 
 
-def not_yours(known: Freeze) -> Message:
+def not_your_freeze(known: Freeze) -> Message:
     """To a machine that ends only the freezes it made, unless it says otherwise."""
     by = f" {_by_maker(known)}" if known.by else ""
     return blocks.sentence(
@@ -419,7 +419,7 @@ def partly_allowed(
     first_left = "holds it"
     act = outcome.error.act if outcome.error is not None else None
     if act is not None and act.state is ActState.UNCERTAIN:
-        headline, follows = pause_outcomes.failed(act)
+        headline, follows = pause_outcomes.failed_act_in_words(act)
         first_left = "I can't tell yet"
     lines = [f"• {_why(known) or NO_REASON}: lets it merge" for known in outcome.freezes]
     for index, known in enumerate(outcome.left):
@@ -462,7 +462,7 @@ def allow_unknown(repository: RepositoryName, pull_request: int, reason: str) ->
     )
 
 
-def confirm(
+def confirm_freeze(
     where: Target,
     asked: Asked,
     terms: FreezeTerms,
@@ -518,7 +518,7 @@ def _typed(where: Target) -> str:
     return where.mention if isinstance(where, Group) else where
 
 
-def impact(queued: int) -> str:
+def would_wait(queued: int) -> str:
     return f"{queued:,} queued. Checks continue, and merging waits."
 
 
@@ -529,7 +529,7 @@ def plan_form(targets: Sequence[Target], chosen: Target | None) -> View:
     return _form([what], NOTHING_ASKED, {"channel": None})
 
 
-def form(
+def freeze_form(
     target: Target,
     asked: Asked,
     notes: Sequence[str],
@@ -619,7 +619,7 @@ def _choice_of_freeze(choices: Sequence[blocks.Option]) -> Block:
     return blocks.input_field(name, "Which freeze ends?", blocks.radio_buttons(name, choices))
 
 
-def working_modal(doing: str, target: Target) -> View:
+def freeze_under_way(doing: str, target: Target) -> View:
     text = f":hourglass_flowing_sand: {doing} {named(target)} …"
     return modal.result_modal(blocks.sentence(text), None)
 

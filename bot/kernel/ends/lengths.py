@@ -107,7 +107,7 @@ STATUS_CODE = re.compile(r"[45]\d\ds")
 """The gateway returns 500s: no length."""
 
 
-def read_length(text: TypedText, at: int, *, is_marked: bool) -> Beginning | None:
+def length_at(text: TypedText, at: int, *, is_marked: bool) -> Beginning | None:
     """The length that begins there; None where none does.
 
     `is_marked`: "for" stands before it, so that it is meant as an end.

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from bot.kernel.durations import UNTIL_WORD, DurationProblem, Lasting, Until
-from bot.kernel.ends.lengths import read_length
+from bot.kernel.ends.lengths import length_at
 from bot.kernel.ends.moments import read_moment
 from bot.kernel.ends.numbers import ABOUT
 from bot.kernel.ends.typed import OPENING, TYPED_KEPT, Beginning, TypedText
@@ -110,7 +110,7 @@ def _after_until(text: TypedText, at: int, *, is_up_to: bool, is_start: bool) ->
     found = read_moment(text, at, is_marked=True)
     if found is None or not found.is_sure:
         # "until 2 hours from now", "until 45m": a length may stand there too.
-        length = read_length(text, at, is_marked=True)
+        length = length_at(text, at, is_marked=True)
         found = length if length is not None and length.is_sure else found or length
     elif not is_start:
         found = _or_a_length(text, at, found, is_up_to=is_up_to)
@@ -125,7 +125,7 @@ _HOURS = re.compile(rf"{ABOUT}\d{{1,2}}\s?h(?!\w)")
 
 def _or_a_length(text: TypedText, at: int, moment: Beginning, *, is_up_to: bool) -> Beginning:
     """What "2h" means behind "until" and "up to": two o'clock, or in two hours."""
-    length = read_length(text, at, is_marked=True) if _HOURS.match(text.small, at) else None
+    length = length_at(text, at, is_marked=True) if _HOURS.match(text.small, at) else None
     is_morning = all(
         isinstance(reading, Until) and reading.clock <= _NOON for reading in moment.readings
     )
@@ -153,26 +153,26 @@ def _without_until(text: TypedText, *, is_end: bool) -> Beginning | None:
     found = _after_for(text, for_.end()) if for_ is not None else None
     hedged = _HEDGED_FOR.match(text.small, at)
     if found is None and hedged is not None:
-        length = read_length(text, hedged.end(), is_marked=False)
+        length = length_at(text, hedged.end(), is_marked=False)
         found = replace(length, is_sure=False) if length is not None else None
     if for_ is not None or found is not None:
         return found
     if not is_end and _WEEKEND.match(text.small, at):
         return Beginning((), text.count, is_sure=False)
-    found = read_length(text, at, is_marked=False) or read_moment(text, at, is_marked=is_end)
+    found = length_at(text, at, is_marked=False) or read_moment(text, at, is_marked=is_end)
     soon = _IN.match(text.small, at)
     if found is None and _ALONE.fullmatch(text.small):
         return Beginning((), text.count, is_sure=False)
     if found is not None or soon is None:
         return found
     # "in review", but also "in 2 hours", which may be when it begins.
-    found = read_length(text, soon.end(), is_marked=False)
+    found = length_at(text, soon.end(), is_marked=False)
     found = found or read_moment(text, soon.end(), is_marked=False)
     return replace(found, is_sure=is_end) if found is not None else None
 
 
 def _after_for(text: TypedText, at: int) -> Beginning | None:
-    found = read_length(text, at, is_marked=True)
+    found = length_at(text, at, is_marked=True)
     if found is not None:
         return found
     if text.rest(at).isdecimal():
@@ -194,7 +194,7 @@ def _like_until(text: TypedText) -> Beginning | None:
         return replace(found, is_sure=False)
     lasting = _FOR_ELSEWHERE.match(text.small, text.start)
     if lasting is not None:
-        return read_length(text, lasting.end(), is_marked=False)
+        return length_at(text, lasting.end(), is_marked=False)
     misspelled = _MISSPELLED_UNTIL.match(text.small, text.start)
     if misspelled is None:
         return None
@@ -237,7 +237,7 @@ def _refuse_second_end(text: TypedText, found: Beginning) -> None:
         if until is not None:
             another = read_moment(rest, until.end(), is_marked=True)
         elif for_ is not None:
-            another = read_length(rest, for_.end(), is_marked=True)
+            another = length_at(rest, for_.end(), is_marked=True)
         else:
             return
     except InvalidDuration:

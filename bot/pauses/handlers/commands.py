@@ -56,7 +56,7 @@ async def type_pause(call: Call, target: Target, *, asked: Asked, is_confirmed: 
         snapshot = await unpaused(target, impact, call.bot.sources)
         outlook = await call.bot.use.foresee_queue.of(snapshot)
         await call.reply(
-            pause_replies.confirm(
+            pause_replies.confirm_pause(
                 target,
                 typed.with_end(asked),
                 impact,
@@ -82,7 +82,7 @@ async def _ask_about_group(
         await call.reply(end_questions.which_end(group, asked, typed, queue_impact.impact(read)))
         return
     at = typed.ends[0].at if typed.ends else None
-    await call.reply(queue_impact.confirm(group, typed.with_end(asked), read, at))
+    await call.reply(queue_impact.confirm_group_pause(group, typed.with_end(asked), read, at))
 
 
 async def pause_target(
@@ -95,7 +95,7 @@ async def pause_target(
 ) -> None:
     """`in_place`: the result replaces the question, or the form."""
     if isinstance(target, Group):
-        await group_handlers.act(call, Action.PAUSE, target, asked)
+        await group_handlers.act_on_group(call, Action.PAUSE, target, asked)
         return
     outcome = await call.bot.use.pause_queue.run(
         call.caller, target, asked.reason, lasting=asked.lasting, replacing=replacing
@@ -111,7 +111,7 @@ async def change_reason(
         call.caller, repository, asked.reason, drawn=drawn
     )
     if isinstance(outcome, NotPaused):
-        await call.replace_message(pause_replies.over(repository))
+        await call.replace_message(pause_replies.pause_is_over(repository))
         return
     await _show_outcome(call, repository, asked, outcome, in_place=True)
 
@@ -134,7 +134,7 @@ async def _show_outcome(
     elif outcome.posted_here and call.in_thread:
         await call.answer(pause_replies.paused_reply(outcome.act))
     if not outcome.posted_here and (call.response_url or call.asked):
-        await call.post_without_card(pause_replies.act(outcome.act))
+        await call.post_without_card(pause_replies.act_post(outcome.act))
 
 
 @handles.click(
@@ -235,7 +235,7 @@ def _form(
     notes: list[str] = []
     if question is None:
         notes = queue_impact.notes(target, call.bot.command, read, outlook)
-    return pause_form.form(
+    return pause_form.pause_form(
         call.bot.targets,
         chosen=target,
         channel_id=call.channel_id,

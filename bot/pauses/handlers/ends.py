@@ -9,7 +9,7 @@ from bot.blocks.controls import Repeat
 from bot.blocks.message import Message, View
 from bot.desk.registry import Accepted, Call, field_checked, handles
 from bot.freezes import actions as freeze_actions
-from bot.freezes.handlers import unchanged
+from bot.freezes.handlers import answer_unchanged
 from bot.freezes.texts import forms as freeze_forms
 from bot.groups import handlers as group_handlers
 from bot.kernel.durations import DurationProblem, Lasting, read_length
@@ -59,7 +59,7 @@ async def resume(
         if alone:
             await call.reply(group_acts.paused_alone(target, alone))
         else:
-            await group_handlers.act(call, Action.RESUME, target, Asked(reason))
+            await group_handlers.act_on_group(call, Action.RESUME, target, Asked(reason))
         return
     resuming = call.bot.use.resume_queue
     outcome = await resuming.run(call.caller, target, expected=expected, reason=reason)
@@ -67,7 +67,7 @@ async def resume(
         await _show_resumed(call, outcome)
         return
     if isinstance(outcome, NotPaused) and call.in_channel_message and not on_card:
-        shown = pause_replies.over(target)
+        shown = pause_replies.pause_is_over(target)
         ended = outcome.ended
         if ended is not None and ended.says_still(expected):
             shown = pause_card.card(ended)
@@ -202,7 +202,7 @@ async def submit_end(call: Call, form: Interaction) -> Accepted:
     seen = pause_actions.end_seen_by(lasting, _end_seen(form))
     change = _change_end_of_freeze if is_freeze else _extend
     work = partial(change, held=held, lasting=lasting, seen=seen)
-    return Accepted(pause_ends.working_modal(held.repository), work, repeat)
+    return Accepted(pause_ends.end_under_way(held.repository), work, repeat)
 
 
 def _end_seen(form: Interaction) -> pause_actions.EndSeen:
@@ -233,7 +233,7 @@ async def _change_end_of_freeze(
         call.caller, repository, lasting, freeze_id=held.drawn_for, seen=seen
     )
     if outcome.because is not None:
-        await call.reply(unchanged(call, repository, outcome))
+        await call.reply(answer_unchanged(call, repository, outcome))
     else:
         await call.reply(freeze_forms.end_changed(outcome.freezes[0], outcome.beside))
 
@@ -247,7 +247,7 @@ async def _extend(
     call: Call, held: controls.Held, lasting: Lasting | None, seen: pause_actions.EndSeen
 ) -> None:
     if isinstance(held.target, Group):
-        await group_handlers.act(call, Action.EXTEND, held.target, Asked(lasting=lasting))
+        await group_handlers.act_on_group(call, Action.EXTEND, held.target, Asked(lasting=lasting))
         return
     outcome = await call.bot.use.pause_queue.extend(
         call.caller, held.target, lasting, expected=read_drawn_line(held.drawn_for), seen=seen

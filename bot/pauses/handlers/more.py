@@ -48,7 +48,7 @@ async def _open_reason_form(call: Call, held: controls.Held, value: str) -> None
         lambda transaction: Pauses(transaction).open([repository])
     )
     if not found:
-        await call.reply(pause_replies.over(repository))
+        await call.reply(pause_replies.pause_is_over(repository))
     elif not found[0].says_still(read_drawn_line(held.drawn_for)):
         await call.reply(pause_replies.other_pause(repository, found[0]))
     else:

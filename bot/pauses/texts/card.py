@@ -160,7 +160,7 @@ def _counts(*counted: str) -> list[Block]:
     return [blocks.context(*counted)] if any(counted) else []
 
 
-def reason_of(found: Evidence) -> str:
+def reason_of_rule(found: Evidence) -> str:
     """The reason of a pause by rule, plain text of at most 200 characters."""
     numbers = listed(
         [f"#{pull_request}" for pull_request in found.pull_requests], most=FAILURES_NAMED

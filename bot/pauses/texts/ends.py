@@ -95,7 +95,7 @@ def void(record: AuditRecord) -> Message:
     )
 
 
-def failed(record: AuditRecord) -> Message:
+def timer_refused(record: AuditRecord) -> Message:
     """To the person who set a timer that the service refuses, or in the thread of its card."""
     time = f" {local_time(record.resumes_at)}" if record.resumes_at is not None else ""
     answer = record.outcome.answer or record.outcome.explanation
@@ -311,7 +311,7 @@ def instant(lasting: Lasting | None) -> datetime | None:
             return None
 
 
-def working_modal(repository: RepositoryName) -> View:
+def end_under_way(repository: RepositoryName) -> View:
     doing = f"{escape(repository)}: setting the new end …"
     shown = [blocks.section(f":hourglass_flowing_sand: {doing}")]
     return blocks.modal(f"{pause_actions.END_VIEW}_result", "Extend a pause", shown, {})

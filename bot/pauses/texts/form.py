@@ -18,7 +18,7 @@ CHOOSE_FIRST = "Choose a repository or a group to see what a pause would stop."
 QUEUE_UNREAD_PAUSE = "The queue couldn't be read just now; you can still pause it."
 
 
-def form(
+def pause_form(
     targets: Sequence[Target],
     *,
     chosen: Target | None,

@@ -115,17 +115,17 @@ def progress(act: GroupAct, done: int) -> Message:
     return blocks.sentence(f":hourglass_flowing_sand: {said} …")
 
 
-def act(done: GroupAct) -> Message:
+def group_act_post(done: GroupAct) -> Message:
     """The one post about an act on a group, with a line for each way its repositories ended."""
     if done.ended_at is None:
         return going_on(done)
     if done.action is Action.PAUSE:
         left = tuple(result.repository for result in done.of(GroupOutcome.CHANGED))
-        return card(done, GroupNow(left))
-    return answer(done, posted_here=False)
+        return group_card(done, GroupNow(left))
+    return answer_to_actor(done, posted_here=False)
 
 
-def outcome_follows(act: GroupAct) -> Message:
+def group_outcome_follows(act: GroupAct) -> Message:
     """To a person whose act a restart cut off, while the service doesn't show what became of it."""
     began = _RESTARTED[act.action].format(group=name_of(act.group))
     left = [result.repository for result in act.of(GroupOutcome.UNCERTAIN)]
@@ -144,7 +144,7 @@ def going_on(act: GroupAct) -> Message:
             ("By", person(act.actor.name)), ("Since", time_and_age(act.at, is_near=True))
         ),
     ]
-    counted = summary(act)
+    counted = counts_of_outcomes(act)
     if counted:
         shown.append(blocks.context(*counted))
     return blocks.message(*shown)
@@ -196,10 +196,10 @@ class GroupNow:
         return max((pause.ended_at for pause in self.over if pause.ended_at), default=None)
 
 
-def card(paused: GroupAct, now: GroupNow) -> Message:
+def group_card(paused: GroupAct, now: GroupNow) -> Message:
     """The post about a group that was paused, as it is now; in the end, its record."""
     if not paused.has_changed:
-        return answer(paused, posted_here=False)
+        return answer_to_actor(paused, posted_here=False)
     return _group_card_in_force(paused, now) if now.left else _card_of_past_group_pause(paused, now)
 
 
@@ -222,8 +222,8 @@ def _group_card_in_force(paused: GroupAct, now: GroupNow) -> Message:
     if any(counted):
         shown.append(blocks.context(*counted))
     buttons = [
-        resume_button(paused.group),
-        extend_menu(paused.group, has_end=bool(now.ends.ends)),
+        resume_group_button(paused.group),
+        extend_group_menu(paused.group, has_end=bool(now.ends.ends)),
         pause_card.more_menu(f"@{paused.group}"),
         *_again_button(paused),
         *show_all(paused.group, len(paused.results)),
@@ -296,7 +296,7 @@ def _how_resumed(pause: PauseRecord) -> str:
 def _other_lines(paused: GroupAct) -> list[str]:
     """What the act found or failed to change."""
     others = [result for result in paused.results if result.outcome is not GroupOutcome.CHANGED]
-    return lines(replace(paused, results=tuple(others)))
+    return outcome_lines(replace(paused, results=tuple(others)))
 
 
 def _why(done: GroupAct) -> str:
@@ -318,7 +318,7 @@ def ends_of(pauses: Sequence[PauseRecord]) -> Ends:
     return Ends(times, len(pauses), sum(overdue), sum(stopped))
 
 
-def extend_menu(group: str, *, has_end: bool) -> blocks.Element:
+def extend_group_menu(group: str, *, has_end: bool) -> blocks.Element:
     """*Extend…* for all pauses of the group, or *Set an end…* if none has an end."""
     endless = None if has_end else name_of(group)
     return pause_ends.end_menu(f"@{group}", pause_actions.EXTEND, endless)
@@ -362,7 +362,7 @@ def will_notify(target: Target, *, is_new: bool) -> Message:
     return blocks.sentence(f"{you} get a direct message when {when}.")
 
 
-def resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False) -> Message:
+def group_resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False) -> Message:
     """To a person who asked to be notified; `last` is the pause that ended last.
 
     `is_yours`: to the person who paused the group, when somebody else resumed it.
@@ -374,7 +374,7 @@ def resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False) -> M
     )
 
 
-def answer(done: GroupAct, *, posted_here: bool) -> Message:
+def answer_to_actor(done: GroupAct, *, posted_here: bool) -> Message:
     """To the person who acted; without the buttons of the channel's post."""
     changed_nothing = _changed_nothing(done)
     reason = "" if changed_nothing else _why(done)
@@ -388,7 +388,7 @@ def answer(done: GroupAct, *, posted_here: bool) -> Message:
             ("Since", time_and_age(done.at, is_near=True) if is_new else ""),
             *times,
         ),
-        *blocks.lines(lines(done)),
+        *blocks.lines(outcome_lines(done)),
     ]
     said = [
         pause_ends.late_by(done.at, done.resumes_at),
@@ -471,7 +471,7 @@ def _mark(done: GroupAct) -> str:
     return ":warning:" if done.left_to_try else _MARK_OF[done.action]
 
 
-def resume_button(name: str) -> blocks.Element:
+def resume_group_button(name: str) -> blocks.Element:
     group = name_of(clean(name, NAME_LIMIT))
     return blocks.button(
         f"Resume {group}",
@@ -506,11 +506,15 @@ def since_then(group: str, latest: GroupAct | None) -> Message:
     last = _LAST[latest.action].format(
         who=person(latest.actor.name), group=name_of(group), when=local_time(latest.at)
     )
-    how = ", ".join(summary(latest)) if latest.ended_at is not None else "it is still running"
+    how = (
+        ", ".join(counts_of_outcomes(latest))
+        if latest.ended_at is not None
+        else "it is still running"
+    )
     return blocks.sentence(f"Nothing was changed. {last}: {how}.")
 
 
-def summary(done: GroupAct) -> list[str]:
+def counts_of_outcomes(done: GroupAct) -> list[str]:
     """The counts: "48 paused", "1 already paused by bob", "1 failed"."""
     counts = []
     for _, count, some in _by_outcome(done):
@@ -532,7 +536,7 @@ def _by_outcome(done: GroupAct) -> list[tuple[GroupOutcome, str, list[Repository
     return counted
 
 
-def lines(done: GroupAct) -> list[str]:
+def outcome_lines(done: GroupAct) -> list[str]:
     """A line for each outcome; failures with what went wrong, one below the other."""
     shown = []
     for outcome, count, some in _by_outcome(done):

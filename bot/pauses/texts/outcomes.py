@@ -120,7 +120,7 @@ def _words_of(action: str, target: str, pull_request: int | None) -> _Words | No
     return _Words(*(word.format(it=it) if "{it}" in word else word for word in words))
 
 
-def failed(act: FailedAct) -> tuple[str, str]:
+def failed_act_in_words(act: FailedAct) -> tuple[str, str]:
     """How a failed act left the queue, to say first, and what the bot does next, to say last."""
     words = _words_of(act.action, act.target, act.pull_request)
     if words is None:

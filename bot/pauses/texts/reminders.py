@@ -84,7 +84,7 @@ def escalation(record: PauseRecord, mention: str, group: str | None, now: dateti
     )
     controls_shown = [resume, pause_card.more_menu(value)]
     if group is not None:
-        controls_shown = [group_acts.resume_button(group), pause_card.more_menu(f"@{group}")]
+        controls_shown = [group_acts.resume_group_button(group), pause_card.more_menu(f"@{group}")]
     return blocks.coloured(
         Colour.RED,
         blocks.message(
@@ -123,7 +123,7 @@ def _snooze_button(record: PauseRecord) -> blocks.Element:
     return blocks.button(f"Snooze {duration(length)}", action_id=pause_actions.SNOOZE, value=value)
 
 
-def over(record: PauseRecord) -> Message:
+def reminder_over(record: PauseRecord) -> Message:
     """What a reminder becomes once its pause is over."""
     return blocks.sentence(f":arrow_forward: {pause_card.ending(record)}")
 
@@ -134,7 +134,7 @@ def group_over(act: GroupAct) -> Message:
     )
 
 
-def of_group(
+def group_reminder(
     act: GroupAct, left: Sequence[PauseRecord], now: datetime, *, is_direct: bool = False
 ) -> Message:
     """One reminder for all queues paused together; `left` are still paused."""
@@ -161,9 +161,9 @@ def of_group(
         *_counts(pause_card.queued(total, at_start), _asked(left[0], is_direct=is_direct)),
         blocks.actions(
             [
-                group_acts.resume_button(act.group),
+                group_acts.resume_group_button(act.group),
                 _snooze_button(left[0]),
-                group_acts.extend_menu(act.group, has_end=bool(ends.ends)),
+                group_acts.extend_group_menu(act.group, has_end=bool(ends.ends)),
             ]
         ),
     ]

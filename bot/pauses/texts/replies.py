@@ -13,6 +13,7 @@ from bot.blocks.message import Colour, Message
 from bot.blocks.text import (
     NAME_LIMIT,
     escape,
+    joined_with_and,
     literal,
     local_time,
     person,
@@ -20,7 +21,6 @@ from bot.blocks.text import (
     quote,
     time_ago,
     time_and_age,
-    together,
 )
 from bot.kernel.groups import Group, Target
 from bot.kernel.repository import RepositoryName
@@ -41,7 +41,7 @@ from bot.pauses.texts.ends import ANSWER_SHOWN
 TAKEN = ":raising_hand:"
 
 
-def act(record: AuditRecord) -> Message:
+def act_post(record: AuditRecord) -> Message:
     """The post about a new reason, another end, a taking over, or a timer that did nothing."""
     if record.action in {Action.EXTEND, Action.KEEP}:
         return pause_ends.extended(record)
@@ -49,7 +49,7 @@ def act(record: AuditRecord) -> Message:
         return blocks.sentence(f"{TAKEN} *{_taken_over(record, 'the pause')}*")
     if record.action is not Action.PAUSE:
         is_void = record.result is ActResult.UNCHANGED and record.outcome.answer is None
-        return pause_ends.void(record) if is_void else pause_ends.failed(record)
+        return pause_ends.void(record) if is_void else pause_ends.timer_refused(record)
     name = escape(record.repository)
     about = literal(record.reason or "", REASON_LIMIT)
     since = record.paused_at or record.at
@@ -83,7 +83,7 @@ def act(record: AuditRecord) -> Message:
     return blocks.coloured(Colour.YELLOW, blocks.message(*shown))
 
 
-def changes(acts: Sequence[AuditRecord]) -> Message:
+def changes_post(acts: Sequence[AuditRecord]) -> Message:
     """One entry for what one person changed within two minutes, oldest first."""
     reasons = [act for act in acts if act.action is Action.PAUSE]
     ends = [act for act in acts if act.action in {Action.EXTEND, Action.KEEP}]
@@ -91,9 +91,9 @@ def changes(acts: Sequence[AuditRecord]) -> Message:
     first_reason = reasons[0].previous.reason if reasons else None
     if len(list(filter(None, (reasons, ends, taken)))) == 1:
         if not reasons:
-            return act(acts[-1])
+            return act_post(acts[-1])
         previous = replace(acts[-1].previous, reason=first_reason)
-        return act(replace(acts[-1], previous=previous))
+        return act_post(replace(acts[-1], previous=previous))
     last = acts[-1]
     by = person(last.actor.name)
     end = pause_ends.until((ends or reasons)[-1].resumes_at) if ends or reasons else ""
@@ -122,7 +122,7 @@ def taken_over(outcome: TakeOverOutcome, target: Target) -> Message:
     name = name_of(target.name) if isinstance(target, Group) else escape(target)
     match outcome:
         case TakenOver(before=before):
-            names = together([person(actor.name) for actor in before])
+            names = joined_with_and([person(actor.name) for actor in before])
             whose = f"{name} from {names}" if before else name
             said = f"{TAKEN} You took over the pause of {whose}. Its reminders go to you now."
             return blocks.sentence(said)
@@ -235,7 +235,7 @@ def left_as_paused(known: PauseRecord) -> Message:
     return blocks.sentence(f":double_vertical_bar: {_still_paused(known)}. Nothing was changed.")
 
 
-def not_yours(known: PauseRecord) -> Message:
+def not_your_pause(known: PauseRecord) -> Message:
     """To a machine that resumes only what it paused, unless it says otherwise."""
     return blocks.sentence(
         f":double_vertical_bar: {_still_paused(known)}. That isn't your pause, so nothing was "
@@ -285,7 +285,7 @@ def already_paused(
     return blocks.message(*shown, yours, blocks.actions(buttons))
 
 
-def confirm(
+def confirm_pause(
     repository: RepositoryName,
     asked: Asked,
     status: QueueStatus,
@@ -380,7 +380,7 @@ def pause_times(known: PauseRecord) -> tuple[str, str]:
     )
 
 
-def over(repository: RepositoryName) -> Message:
+def pause_is_over(repository: RepositoryName) -> Message:
     return blocks.sentence(f":arrow_forward: {escape(repository)} is no longer paused.")
 
 

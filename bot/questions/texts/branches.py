@@ -58,7 +58,7 @@ def _activity(since: timedelta, *, is_now: bool) -> str:
     return f"queue activity in the last {period(since)}"
 
 
-def of_group(group: Group, since: timedelta, found: GroupAnswers[BranchNames]) -> Message:
+def branches_of_group(group: Group, since: timedelta, found: GroupAnswers[BranchNames]) -> Message:
     """The names of the active branches of each queue."""
     total = sum(len(queue.names) for queue in found.known)
     count = plural(total, "base branch", "base branches")

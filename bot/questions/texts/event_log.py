@@ -9,7 +9,7 @@ from bot.blocks.message import Message
 from bot.blocks.overview import GROUP_QUEUES_PER_PAGE as GROUP_PAGE, overview
 from bot.blocks.paging import since_option
 from bot.blocks.text import NAME_LIMIT, code, cut_markup, escape, local_time, period, plural
-from bot.feed.texts.event_posts import headline, who
+from bot.feed.texts.event_posts import event_headline, who
 from bot.kernel.groups import Group, GroupAnswers
 from bot.merge_queue.event_records import EventRecord
 from bot.questions import actions as question_actions
@@ -56,7 +56,7 @@ def _title(name: str, pull_request: int | None, branch: str | None, types: Colle
     return f":scroll: {' · '.join(filter(None, parts))}"
 
 
-def of_group(
+def log_of_group(
     group: Group,
     found: GroupAnswers[LogPage],
     *,
@@ -104,7 +104,7 @@ def _nothing(page: LogPage) -> str:
 def _of_event(page: LogPage, record: EventRecord) -> str:
     seen = page.seen.get(record.pull_request) if record.pull_request is not None else None
     kind = page.kinds.get(record.event_id)
-    said = headline(record, seen, kind)
+    said = event_headline(record, seen, kind)
     branch = record.base_ref if page.place.selection.branch is None else None
     facts = [
         who(record, kind),

@@ -54,7 +54,7 @@ def rules(
     return blocks.message(*shown)
 
 
-def of_group(group: Group, found: GroupAnswers[Sequence[QueueRule]]) -> Message:
+def rules_of_group(group: Group, found: GroupAnswers[Sequence[QueueRule]]) -> Message:
     """The names of the rules of each queue."""
     count = plural(sum(map(len, found.known)), "queue rule")
     title = f":straight_ruler: *{name_of(group.name)}*: {count}{of_those_read(found)}"

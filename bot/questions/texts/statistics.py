@@ -99,7 +99,7 @@ def statistics(found: QueueStatistics) -> Message:
     return blocks.message(*shown, blocks.context(*notes), _share_button(command))
 
 
-def of_group(
+def statistics_of_group(
     group: Group, since: timedelta, branch: str | None, found: GroupAnswers[QueueStatistics]
 ) -> Message:
     """The figures of each queue, and their sum."""

@@ -33,7 +33,7 @@ from bot.pauses.texts.card import by_whom
 from bot.people.texts import mute_button
 from bot.queues.estimate import Estimate
 from bot.queues.position import Explanation, base_branch
-from bot.queues.texts.parts import about, filling, lately, obstacle, placed
+from bot.queues.texts.parts import filling, lately, obstacle, placed, roughly
 from bot.verdicts.texts.leaving import NO_STEP
 from bot.verdicts.texts.verdict import remover_of, said
 from bot.verdicts.verdict import Facts, judge
@@ -342,7 +342,7 @@ def _by_past(estimate: Estimate | None) -> str:
     """Our own estimate, and how wrong the last ones were."""
     if estimate is None:
         return ""
-    return f"in about {about(estimate.remaining)}{lately(estimate)}"
+    return f"in about {roughly(estimate.remaining)}{lately(estimate)}"
 
 
 def _recent(explanation: Explanation) -> list[str]:

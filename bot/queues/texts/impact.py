@@ -20,7 +20,7 @@ from bot.queues.texts import notes as queue_notes
 from bot.queues.texts.group_status import READING_THE_QUEUES
 
 
-def confirm(
+def confirm_group_pause(
     group: Group,
     asked: Asked,
     read: Sequence[Snapshot | RepositoryName],

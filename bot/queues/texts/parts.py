@@ -75,7 +75,7 @@ def fitting(render: Callable[[int], list[Block]]) -> list[Block]:
     return render(TIGHT_LIMIT)
 
 
-def headline(
+def queue_headline(
     repository: RepositoryName,
     picture: Picture,
     *,
@@ -151,7 +151,7 @@ def unreadable(picture: Picture) -> str:
     return f":warning: {entries} could not be read"
 
 
-def counts(picture: Picture) -> str:
+def queue_counts(picture: Picture) -> str:
     """How many pull requests are queued, and how many of them are being tested."""
     queued = f"{picture.queued:,} queued"
     if not picture.live:
@@ -181,7 +181,7 @@ def own_outlook(outlook: Outlook, read_at: datetime) -> list[Block]:
 def by_past(outlook: Outlook, read_at: datetime) -> str:
     """When the next one merges and what a new one takes, by the queue's own past, if it says so."""
     joining = outlook.added_now
-    takes = about(joining.remaining) if joining is not None else ""
+    takes = roughly(joining.remaining) if joining is not None else ""
     due = _next_by_past(outlook.next_merge, read_at)
     missed = lately(joining or outlook.next_merge)
     if due and takes:
@@ -202,7 +202,7 @@ def _next_by_past(estimate: Estimate | None, read_at: datetime) -> str:
     return expected(due_at, read_at) if due_at is not None else ""
 
 
-def about(length: timedelta) -> str:
+def roughly(length: timedelta) -> str:
     """A length no more exact than it can be known."""
     step = LONG_STEP if length >= LONG else SHORT_STEP
     return within(step * round(length / step))
@@ -215,19 +215,19 @@ def lately(estimate: Estimate | None) -> str:
     early = estimate.low - estimate.remaining
     late = estimate.high - estimate.remaining
     if early >= SHORT_STEP:
-        return f"; lately {about(early)} to {about(late)} too hopeful"
+        return f"; lately {roughly(early)} to {roughly(late)} too hopeful"
     if late <= -SHORT_STEP:
-        return f"; lately {about(-late)} to {about(-early)} too cautious"
+        return f"; lately {roughly(-late)} to {roughly(-early)} too cautious"
     return _either_way(max(-early, timedelta()), max(late, timedelta()))
 
 
 def _either_way(early: timedelta, late: timedelta) -> str:
     """How much earlier or later it was."""
     if late < SHORT_STEP:
-        return f"; lately up to {about(early)} too cautious" if early >= SHORT_STEP else ""
+        return f"; lately up to {roughly(early)} too cautious" if early >= SHORT_STEP else ""
     if early < SHORT_STEP:
-        return f"; lately up to {about(late)} too hopeful"
-    return f"; lately from {about(early)} too cautious to {about(late)} too hopeful"
+        return f"; lately up to {roughly(late)} too hopeful"
+    return f"; lately from {roughly(early)} too cautious to {roughly(late)} too hopeful"
 
 
 def pause_blocks(pause: PausedFor | None) -> list[Block]:

@@ -7,7 +7,7 @@ from bot.blocks.controls import NEXT_PAGE, REFRESH, SHARE
 from bot.blocks.message import Block, Message
 from bot.blocks.paging import from_place
 from bot.blocks.text import clean, clock_time, duration, listed, portions, quote
-from bot.freezes.texts.cards import freeze_blocks, next_freeze
+from bot.freezes.texts.cards import freeze_blocks, next_freeze_line
 from bot.merge_queue.queue import QueuedPullRequest
 from bot.queues import picture as queue_picture
 from bot.queues.estimate import NO_OUTLOOK, Outlook
@@ -31,7 +31,7 @@ def status(snapshot: Snapshot, outlook: Outlook = NO_OUTLOOK) -> Message:
 def _blocks(snapshot: Snapshot, outlook: Outlook, room: int) -> list[Block]:
     """At most `room` characters of batches, and as many of waiting pull requests."""
     picture = queue_picture.picture(snapshot)
-    counts = "" if queue_parts.is_idle(picture) else queue_parts.counts(picture)
+    counts = "" if queue_parts.is_idle(picture) else queue_parts.queue_counts(picture)
     facts = blocks.context(
         counts,
         queue_parts.next_merge(picture, snapshot.read_at),
@@ -40,20 +40,20 @@ def _blocks(snapshot: Snapshot, outlook: Outlook, room: int) -> list[Block]:
     )
     full = {batch.id: filling(batch) for batch in snapshot.status.batches}
     return [
-        headline(snapshot),
+        status_headline(snapshot),
         facts,
         *queue_parts.own_outlook(outlook, snapshot.read_at),
         *reason(snapshot),
-        *next_freeze(snapshot.next_freeze),
+        *next_freeze_line(snapshot.next_freeze),
         *queue_parts.batch_blocks(picture, room, snapshot.read_at, full),
         *_waiting_blocks(snapshot, room),
         _status_buttons(snapshot),
     ]
 
 
-def headline(snapshot: Snapshot) -> Block:
+def status_headline(snapshot: Snapshot) -> Block:
     picture = queue_picture.picture(snapshot)
-    return queue_parts.headline(snapshot.repository, picture, branch=snapshot.branch)
+    return queue_parts.queue_headline(snapshot.repository, picture, branch=snapshot.branch)
 
 
 def reason(snapshot: Snapshot) -> list[Block]:

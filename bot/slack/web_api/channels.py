@@ -18,7 +18,7 @@ from bot.kernel.clock import Clock
 from bot.kernel.pacing import TokenBucket
 from bot.kernel.sharing import ChannelSharing
 from bot.slack.errors import PostError, PostPostponed, PostRefused, Refusal
-from bot.slack.person import PersonUnknown, is_person
+from bot.slack.person import PersonUnknown, is_for_person
 from bot.slack.ports import Audience, ChannelAccess, ChannelDirectory
 from bot.slack.web_api.failures import FAILURES, field_of, post_error, read_failure
 from bot.slack.web_api.remembered import REMEMBERED_FOR, REMEMBERED_MOST, Remembered
@@ -170,7 +170,7 @@ class SlackChannels(ChannelDirectory):
         A post can be addressed to a person, but only the conversation's id, which never changes,
         can be read back (https://docs.slack.dev/reference/methods/conversations.open).
         """
-        if not is_person(address):
+        if not is_for_person(address):
             return address
         if address not in self._directs:
             try:

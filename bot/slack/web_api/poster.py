@@ -15,7 +15,7 @@ from bot.blocks.message import Message, Thread
 from bot.kernel.bounded import Bounded
 from bot.kernel.clock import Clock
 from bot.slack.errors import PostInDoubt, PostPostponed, PostRefused, Refusal
-from bot.slack.person import DenialReason, is_person, not_a_member
+from bot.slack.person import DenialReason, is_for_person, not_a_member
 from bot.slack.ports import SURELY_SHOWN, ChannelPoster, PeopleDirectory, Sent
 from bot.slack.web_api.channels import SlackChannels, fitted
 from bot.slack.web_api.clients import Identity, served_at
@@ -179,7 +179,7 @@ class SlackPoster(ChannelPoster):
             raise post_error(error, workspace_wide=True) from error
 
     async def _addressed(self, channel_id: str, message: Message) -> _Addressed:
-        if not is_person(channel_id):
+        if not is_for_person(channel_id):
             fitting = await fitted(self._channels, channel_id, message)
             return _Addressed(channel_id, fitting.message, fitting.is_final)
         if self._people is not None:

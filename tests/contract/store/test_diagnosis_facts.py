@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.doctor.reading import READ_FIRST, READ_OF_EACH, read_log
+from bot.doctor.reading import READ_FIRST, READ_OF_EACH, read_recent_log
 from bot.log.position import LastPoll, first_position
 from bot.log.rows import Events, Positions
 from bot.merge_queue.event_records import EventDetails
@@ -24,7 +24,7 @@ def test_the_newest_events_of_the_last_day_are_read_oldest_first(transaction: Tr
     elsewhere = replace(make_event(5_001), type=LEAVE, repository=SHOP)
     Events(transaction).add_new([*merges, too_old, elsewhere])
 
-    log = read_log(transaction, SITE, NOW)
+    log = read_recent_log(transaction, SITE, NOW)
 
     assert [event.event_id for event in log.events[MERGED]] == list(range(21, count + 1))
     assert not log.of(LEAVE)
@@ -39,19 +39,19 @@ def test_merges_are_not_read_where_each_leave_says_whether_it_merged(
     leave = replace(make_event(1, type_=LEAVE), details=details)
     merge = make_event(2, type_=MERGED)
     Events(transaction).add_new([leave, merge])
-    assert not read_log(transaction, SITE, NOW).of(MERGED)
+    assert not read_recent_log(transaction, SITE, NOW).of(MERGED)
 
     failed = replace(make_event(3, type_=LEAVE), details=EventDetails(code="CHECKS_FAILED"))
     Events(transaction).add_new([failed])
-    assert read_log(transaction, SITE, NOW).of(MERGED) == [merge]
+    assert read_recent_log(transaction, SITE, NOW).of(MERGED) == [merge]
 
 
 def test_of_all_that_entered_only_the_head_is_read(transaction: Transaction) -> None:
     head = make_event(1)
     other = make_event(2)
     Events(transaction).add_new([head, other])
-    assert read_log(transaction, SITE, NOW, head.pull_request).of(ENTER) == [head]
-    assert not read_log(transaction, SITE, NOW).of(ENTER)
+    assert read_recent_log(transaction, SITE, NOW, head.pull_request).of(ENTER) == [head]
+    assert not read_recent_log(transaction, SITE, NOW).of(ENTER)
 
 
 def test_where_checks_start_over_all_that_entered_lately_is_read(transaction: Transaction) -> None:
@@ -60,11 +60,11 @@ def test_where_checks_start_over_all_that_entered_lately_is_read(transaction: Tr
     put_back = EventDetails(aborted=True, code="PR_AHEAD_DEQUEUED", abort_status="REEMBARKED")
     ends = [replace(make_event(n, type_=CHECKS_END), details=put_back) for n in (3, 4, 5)]
     Events(transaction).add_new([head, other, *ends])
-    assert read_log(transaction, SITE, NOW, head.pull_request).of(ENTER) == [head, other]
+    assert read_recent_log(transaction, SITE, NOW, head.pull_request).of(ENTER) == [head, other]
 
     merge = make_event(6, type_=MERGED)
     Events(transaction).add_new([merge])
-    assert read_log(transaction, SITE, NOW, head.pull_request).of(ENTER) == [head]
+    assert read_recent_log(transaction, SITE, NOW, head.pull_request).of(ENTER) == [head]
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,14 @@ def test_more_ends_of_checks_are_read_of_a_queue_with_batches(
         for n in range(1, 201)
     ]
     Events(transaction).add_new(ends)
-    assert len(read_log(transaction, SITE, NOW).of(CHECKS_END)) == read
+    assert len(read_recent_log(transaction, SITE, NOW).of(CHECKS_END)) == read
 
 
 def test_it_is_known_how_far_the_log_was_read(transaction: Transaction) -> None:
     Positions(transaction).save(first_position(SITE, after(-60)))
     Positions(transaction).save_polls({SITE: LastPoll(after(-1), [LEAVE])})
 
-    log = read_log(transaction, SITE, NOW)
+    log = read_recent_log(transaction, SITE, NOW)
 
     assert log.read_at == after(-1)
     assert log.since == after(-60)
@@ -98,4 +98,4 @@ def test_it_is_known_how_far_the_log_was_read(transaction: Transaction) -> None:
 def test_a_poll_of_all_types_reads_each_of_them(transaction: Transaction) -> None:
     Positions(transaction).save(first_position(SITE, after(-60)))
     Positions(transaction).save_polls({SITE: LastPoll(after(-1))})
-    assert read_log(transaction, SITE, NOW).reads(LEAVE, MERGED)
+    assert read_recent_log(transaction, SITE, NOW).reads(LEAVE, MERGED)

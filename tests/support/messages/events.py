@@ -49,7 +49,7 @@ def make_alert(kind: AlertKind = AlertKind.HEAD, ended_at: datetime | None = Non
 
 
 def over(kind: AlertKind) -> Case:
-    return partial(health_texts.over, make_alert(kind, NOON + timedelta(minutes=25)))
+    return partial(health_texts.alert_over, make_alert(kind, NOON + timedelta(minutes=25)))
 
 
 def of_nothing_queued(type_: str, **details: Any) -> Any:

@@ -80,21 +80,21 @@ SKIP = replace(make_act(Action.SKIP), paused_at=NOON)
 
 
 def unchanged(because: Was, *known: Freeze, ended: AuditRecord | None = None) -> Case:
-    return partial(freeze_forms.unchanged, SITE, FreezeOutcome(known, because, ended), NOON, 41)
+    return partial(freeze_forms.why_unchanged, SITE, FreezeOutcome(known, because, ended), NOON, 41)
 
 
 def card(*buttons: Element, **changed: Any) -> Case:
-    return partial(freeze_cards.card, replace(FREEZE, **changed), buttons)
+    return partial(freeze_cards.freeze_card, replace(FREEZE, **changed), buttons)
 
 
-frozen = cases_of(freeze_forms.frozen)
-confirm = cases_of(freeze_forms.confirm)
+frozen = cases_of(freeze_forms.freeze_post)
+confirm = cases_of(freeze_forms.confirm_freeze)
 skip_reply = cases_of(freeze_cards.skip_reply)
 window_not_skipped = cases_of(freeze_forms.window_not_skipped)
 
 CASES: Cases = {
     "freeze-card-with-buttons": partial(
-        freeze_cards.card, CARD, later(freeze_forms.card_controls, CARD)
+        freeze_cards.freeze_card, CARD, later(freeze_forms.card_controls, CARD)
     ),
     "freeze-planned": card(),
     "freeze-in-force": card(
@@ -108,12 +108,14 @@ CASES: Cases = {
     "freeze-canceled": card(stage=Stage.OVER, ending=Ending(NOON, "Ben")),
     "freeze-announced": partial(freeze_cards.announced, replace(FREEZE, stage=Stage.ANNOUNCED)),
     "freeze-begun": partial(freeze_cards.begun, replace(FREEZE, stage=Stage.IN_FORCE)),
-    "freeze-ended": partial(freeze_cards.over, replace(FREEZE, stage=Stage.OVER, ending=OVER)),
+    "freeze-ended": partial(
+        freeze_cards.freeze_over, replace(FREEZE, stage=Stage.OVER, ending=OVER)
+    ),
     "freeze-gone": partial(
-        freeze_cards.over, replace(FREEZE, stage=Stage.OVER, ending=Ending(NOON))
+        freeze_cards.freeze_over, replace(FREEZE, stage=Stage.OVER, ending=Ending(NOON))
     ),
     "freeze-ended-still-frozen": partial(
-        freeze_cards.over,
+        freeze_cards.freeze_over,
         replace(FREEZE, stage=Stage.OVER, ending=OVER),
         later(together.still_frozen, [MIGRATION]),
     ),
@@ -164,13 +166,13 @@ CASES: Cases = {
     "frozen-reply-planned": partial(freeze_forms.frozen_reply, KNOWN, NOON - timedelta(days=1)),
     "frozen-already": unchanged(Was.FROZEN, KNOWN),
     "frozen-already-planned": partial(
-        freeze_forms.unchanged,
+        freeze_forms.why_unchanged,
         SITE,
         FreezeOutcome((KNOWN,), Was.FROZEN),
         NOON - timedelta(days=1),
     ),
     "frozen-only-planned": partial(
-        freeze_forms.unchanged,
+        freeze_forms.why_unchanged,
         SITE,
         FreezeOutcome((KNOWN,), Was.ONLY_PLANNED),
         NOON - timedelta(days=1),
@@ -188,7 +190,7 @@ CASES: Cases = {
         freeze_forms.partly_allowed, 41, HALF, later(lambda: "the service said no.")
     ),
     "freezes-of-a-group": partial(
-        freeze_forms.of_group,
+        freeze_forms.freezes_of_group,
         GROUP,
         GroupAnswers([(SITE, [KNOWN, ENDLESS]), (API, []), (DOCS, None)], 0, 3),
         NOON,
@@ -201,14 +203,14 @@ CASES: Cases = {
     "freezes-not-offered": partial(freeze_forms.not_offered, SITE, TIMED, "/mq"),
     "not-frozen": unchanged(Was.NOT_FROZEN),
     "not-frozen-by-that-one": partial(
-        freeze_forms.unchanged,
+        freeze_forms.why_unchanged,
         SITE,
         FreezeOutcome((), Was.NOT_FROZEN, beside=[MIGRATION]),
         NOON,
     ),
     "not-frozen-any-more": unchanged(Was.NOT_FROZEN, ended=UNFROZEN),
     "unfrozen": partial(freeze_forms.unfrozen, [KNOWN], "bob", "shipped"),
-    "freeze-not-yours": partial(freeze_forms.not_yours, KNOWN),
+    "freeze-not-yours": partial(freeze_forms.not_your_freeze, KNOWN),
     "unfrozen-reply": partial(freeze_forms.unfrozen_reply, [KNOWN]),
     "unfrozen-reply-still-frozen": partial(freeze_forms.unfrozen_reply, [NIGHT], [MIGRATION]),
     "unfrozen-still-frozen": partial(
@@ -225,7 +227,7 @@ CASES: Cases = {
         SITE,
         Asked("release day 2h"),
         typed_ends(Asked("release day 2h"), NOON, ZoneInfo("Europe/Paris")),
-        later(lambda: [freeze_forms.impact(7)]),
+        later(lambda: [freeze_forms.would_wait(7)]),
         is_freeze=True,
     ),
     "freeze-that-may-begin-then": partial(
@@ -233,19 +235,23 @@ CASES: Cases = {
         SITE,
         Asked("at 5pm release day"),
         typed_ends(Asked("at 5pm release day"), NOON, ZoneInfo("Europe/Paris")),
-        later(lambda: [freeze_forms.impact(7)]),
+        later(lambda: [freeze_forms.would_wait(7)]),
         is_freeze=True,
     ),
     "freeze-confirm-group": confirm(
         GROUP, TIMED, replace(TERMS, start=NOON, end=NOON + timedelta(hours=2)), 7, "/mq"
     ),
     "freeze-form": partial(
-        freeze_forms.form, SITE, TIMED, later(lambda: [freeze_forms.impact(7)]), "C0MERGEQ"
+        freeze_forms.freeze_form,
+        SITE,
+        TIMED,
+        later(lambda: [freeze_forms.would_wait(7)]),
+        "C0MERGEQ",
     ),
     "freeze-form-any": partial(freeze_forms.plan_form, [GROUP, SITE], None),
-    "freeze-form-group": partial(freeze_forms.form, GROUP, Asked(), [], None),
+    "freeze-form-group": partial(freeze_forms.freeze_form, GROUP, Asked(), [], None),
     "freeze-form-in-doubt": partial(
-        freeze_forms.form,
+        freeze_forms.freeze_form,
         SITE,
         Asked("release until 20:00"),
         [],
@@ -268,5 +274,5 @@ CASES: Cases = {
             freeze_forms.which_freeze(SEVERAL),
         )
     ),
-    "freeze-working": partial(freeze_forms.working_modal, "Freezing", SITE),
+    "freeze-working": partial(freeze_forms.freeze_under_way, "Freezing", SITE),
 }

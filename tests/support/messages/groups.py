@@ -110,9 +110,9 @@ WAITED = replace(
     RESUMED_SITE, queue=PausedQueue(2, 5, frozenset(range(5)), stopped=frozenset({"41 43"}))
 )
 
-said = cases_of(group_acts.act)
-card = cases_of(group_acts.card)
-confirm = cases_of(queue_impact.confirm)
+said = cases_of(group_acts.group_act_post)
+card = cases_of(group_acts.group_card)
+confirm = cases_of(queue_impact.confirm_group_pause)
 since_then = cases_of(group_acts.since_then)
 
 
@@ -128,7 +128,12 @@ def form(channel_id: str | None, notes: Any, *, also: int = 0, end: str | None =
     choices = [RELEASE, *(names if also else RELEASE.repositories)]
     asked = Asked(lasting=read_end(end)) if end is not None else NOTHING_ASKED
     return partial(
-        pause_form.form, choices, chosen=RELEASE, channel_id=channel_id, notes=notes, asked=asked
+        pause_form.pause_form,
+        choices,
+        chosen=RELEASE,
+        channel_id=channel_id,
+        notes=notes,
+        asked=asked,
     )
 
 
@@ -241,9 +246,9 @@ CASES: Cases = {
     ),
     "group_extended": said(EXTENDED),
     "group_extended_in_part": said(replace(EXTENDED, results=(*EXTENDED.results, RESULTS[2]))),
-    "group_paused_answer": partial(group_acts.answer, ALL_TRIED, posted_here=True),
+    "group_paused_answer": partial(group_acts.answer_to_actor, ALL_TRIED, posted_here=True),
     "group_cut_short": partial(
-        group_acts.answer,
+        group_acts.answer_to_actor,
         replace(
             make_group_act(RESULTS[0], RepositoryResult(API, GroupOutcome.NOT_TRIED)),
             ended_at=NOON + timedelta(minutes=2),
@@ -251,7 +256,7 @@ CASES: Cases = {
         posted_here=False,
     ),
     "group_cut_short_unknown": partial(
-        group_acts.outcome_follows,
+        group_acts.group_outcome_follows,
         make_group_act(RESULTS[0], RepositoryResult(API, GroupOutcome.UNCERTAIN)),
     ),
     "group_since_then": since_then("release", RESUMED),
@@ -261,12 +266,12 @@ CASES: Cases = {
     "group_will_tell": partial(group_acts.will_notify, RELEASE, is_new=True),
     "group_asked_already": partial(group_acts.will_notify, RELEASE, is_new=False),
     "group_resumed": partial(
-        group_acts.resumed,
+        group_acts.group_resumed,
         ALL_TRIED,
         replace(FREEZE, end=PauseEnd(NOON + timedelta(minutes=42), Actor("", "bob"))),
     ),
     "group_reminder": partial(
-        reminders.of_group,
+        reminders.group_reminder,
         ALL_TRIED,
         [FREEZE, replace(FREEZE, repository=API, queue=PausedQueue(1, 4))],
         IN_HALF_AN_HOUR,

@@ -93,12 +93,12 @@ BY_HAND = make_known_pause()
 LENGTH = For(timedelta(minutes=45))
 AT_THREE = Until(time(15))
 
-posted = cases_of(pause_replies.act)
+posted = cases_of(pause_replies.act_post)
 already = cases_of(pause_replies.already_paused)
 ended = cases_of(pause_card.ended)
 left_alone = cases_of(pause_replies.left_alone)
 not_paused = cases_of(pause_replies.not_paused)
-changes = cases_of(pause_replies.changes)
+changes = cases_of(pause_replies.changes_post)
 taken_over = cases_of(pause_replies.taken_over)
 changed_by_other = cases_of(pause_replies.changed_by_other)
 resumed_for_you = cases_of(pause_card.resumed_for_you)
@@ -138,7 +138,7 @@ def question(impact: RemovalImpact) -> Case:
 
 def form(notes: Any, *targets: RepositoryName, channel_id: str | None = "C1", **how: Any) -> Case:
     how.setdefault("chosen", targets[-1])
-    return partial(pause_form.form, [*targets], channel_id=channel_id, notes=notes, **how)
+    return partial(pause_form.pause_form, [*targets], channel_id=channel_id, notes=notes, **how)
 
 
 CASES: Cases = {
@@ -153,7 +153,7 @@ CASES: Cases = {
         )
     ),
     "pause-left-as-paused": partial(pause_replies.left_as_paused, BY_HAND),
-    "pause-not-yours": partial(pause_replies.not_yours, BY_HAND),
+    "pause-not-yours": partial(pause_replies.not_your_pause, BY_HAND),
     "pause-replaced-reply": partial(pause_replies.replaced, REPLACED),
     "pause-replaced-after-its-end": partial(
         pause_replies.replaced, replace(REPLACED, previous=Previous(paused_at=NOON))
@@ -163,8 +163,8 @@ CASES: Cases = {
         pause_replies.paused_reply, make_act(resumes_at=NOON - timedelta(minutes=5))
     ),
     "pause-resumed-reply": partial(pause_replies.resumed_reply, SITE),
-    "pause-unchanged": partial(modal.unchanged),
-    "pause-over": partial(pause_replies.over, SITE),
+    "pause-unchanged": partial(modal.nothing_changed),
+    "pause-over": partial(pause_replies.pause_is_over, SITE),
     "pause-resume-other": partial(pause_replies.resume_other, API, TIMED),
     "pause-other": left_alone(SITE, OtherPause(make_known_pause(actor=None))),
     "pause-other-timed": left_alone(SITE, OtherPause(TIMED)),
@@ -178,7 +178,7 @@ CASES: Cases = {
     "pause-already-running-by-nobody": not_paused(SITE, replace(PAUSE_ENDED, end=ended_by(None))),
     "pause-already-running-by-timer": not_paused(SITE, ENDED_BY_TIMER),
     "pause-confirm": partial(
-        pause_replies.confirm,
+        pause_replies.confirm_pause,
         SITE,
         Asked("CI runners are down", LENGTH),
         make_status(
@@ -189,7 +189,7 @@ CASES: Cases = {
         merge_expected_at=NOON,
     ),
     "pause-confirm-how-long": partial(
-        pause_replies.confirm,
+        pause_replies.confirm_pause,
         SITE,
         Asked("CI runners are down"),
         make_status(make_batch(checks=(0, 8))),
@@ -198,7 +198,7 @@ CASES: Cases = {
         by_past=later(queue_parts.by_past, OUTLOOK, NOON),
     ),
     "pause-confirm-one": partial(
-        pause_replies.confirm,
+        pause_replies.confirm_pause,
         SITE,
         Asked("CI runners are down"),
         make_status(make_batch(checks=(0, 1))),
@@ -207,7 +207,7 @@ CASES: Cases = {
     ),
     "still-working": partial(modal.still_working),
     "pause-confirm-bisection": partial(
-        pause_replies.confirm,
+        pause_replies.confirm_pause,
         SITE,
         Asked("CI runners are down"),
         make_status(
@@ -291,7 +291,7 @@ CASES: Cases = {
     "pause-card-by-rule": partial(
         pause_card.card,
         replace(
-            saying(CARD, reason=pause_card.reason_of(BY_RULE), by=RULE),
+            saying(CARD, reason=pause_card.reason_of_rule(BY_RULE), by=RULE),
             timer=replace(make_timer(), set_by=RULE),
         ),
         pause_card.Around(evidence=BY_RULE, seen={41: SEEN}),
@@ -351,22 +351,24 @@ CASES: Cases = {
         replace(CARD, queue=PausedQueue(2, 7), timer=make_timer()),
         NOON + timedelta(hours=1),
     ),
-    "reminder-over": partial(reminders.over, PAUSE_ENDED),
+    "reminder-over": partial(reminders.reminder_over, PAUSE_ENDED),
     "remove": question(RemovalImpact.model_validate(IMPACT)),
     "remove-unaffecting": question(RemovalImpact.model_validate(dict.fromkeys(IMPACT, 0))),
     "remove-unknown-impact": question(RemovalImpact()),
     "removed": partial(removal_texts.done, REMOVAL, SEEN),
     "removed-without-a-title": partial(removal_texts.done, REMOVAL, None),
     "removed-in-doubt": partial(removal_texts.done, IN_DOUBT, SEEN),
-    "removal-answered": partial(removal_texts.answer, Removed(REMOVAL, SEEN, posted_here=True)),
+    "removal-answered": partial(
+        removal_texts.removal_answer, Removed(REMOVAL, SEEN, posted_here=True)
+    ),
     "removal-answered-in-doubt": partial(
-        removal_texts.answer, Removed(IN_DOUBT, SEEN, posted_here=True)
+        removal_texts.removal_answer, Removed(IN_DOUBT, SEEN, posted_here=True)
     ),
     "not-removed-leaving": not_removed(NotRemoved(SITE, 41, Unremovable.LEAVING)),
     "not-removed-gone": not_removed(NotRemoved(SITE, 41, Unremovable.GONE, REMOVAL)),
     "pause-extended-reply": partial(pause_ends.extended_reply, make_act(resumes_at=NOON)),
     "timer-refused": partial(
-        pause_ends.failed,
+        pause_ends.timer_refused,
         replace(
             make_act(Action.RESUME, resumes_at=NOON),
             outcome=Outcome("403 not allowed"),
@@ -402,7 +404,7 @@ CASES: Cases = {
     "extend-modal-without-an-end": partial(
         pause_ends.end_form, SITE, "acme/site x", "C0MERGEQ", end_seen=EndSeen.NONE
     ),
-    "extend-modal-working": partial(pause_ends.working_modal, SITE),
+    "extend-modal-working": partial(pause_ends.end_under_way, SITE),
     "modal-one-repository": form(later(queue_notes.queue_notes, make_snapshot(BUSY)), SITE),
     "modal-how-long": form(later(queue_notes.queue_notes, make_snapshot(BUSY), OUTLOOK), SITE),
     "modal-idle-queue": form(

@@ -77,7 +77,7 @@ CASES: Cases = {
     "subscription-saving": partial(overview.saving),
     "subscription-saved": partial(overview.saved, "C0MERGEQ", SITE, [HERE], is_new=True),
     "subscription-saved-before": partial(overview.saved, "C0MERGEQ", RELEASE, [HERE], is_new=False),
-    "subscription-ended-before": partial(overview.not_there, "C0MERGEQ", "@release"),
+    "subscription-ended-before": partial(overview.subscription_gone, "C0MERGEQ", "@release"),
     "subscribed-at-home": partial(overview.by_whom, later(subscribed_to(HERE)), "alice"),
     "channel-ended": partial(subscriptions.channel_ended, "C0MERGEQ", [SITE], [API]),
     "channel-ended-before": partial(subscriptions.channel_ended, "C0MERGEQ", [], []),
@@ -140,20 +140,21 @@ CASES: Cases = {
     "subscriptions-of-a-selection": subscriptions_of(
         [replace(HERE, through="@release"), replace(OF_API, through="@release"), WIDE], "/mq"
     ),
-    "followed-new": partial(followed.changed, [JOINED]),
+    "followed-new": partial(followed.subscriptions_changed, [JOINED]),
     "followed-several-new": partial(
-        followed.changed,
+        followed.subscriptions_changed,
         [
             replace(JOINED, repository=repository, group=PartOfGroup(ALL))
             for repository in (SITE, API)
         ],
     ),
-    "followed-many-new": partial(followed.changed, [JOINED] * 4),
+    "followed-many-new": partial(followed.subscriptions_changed, [JOINED] * 4),
     "followed-new-by-the-configuration": partial(
-        followed.changed, [replace(JOINED, group=PartOfGroup("acme/*"), actor=CHANNELS_RULE)]
+        followed.subscriptions_changed,
+        [replace(JOINED, group=PartOfGroup("acme/*"), actor=CHANNELS_RULE)],
     ),
     "followed-left": partial(
-        followed.changed,
+        followed.subscriptions_changed,
         [LEFT, replace(LEFT, repository=API, setting=SettingChange(after="merge failure"))],
     ),
     "subscriptions-with-a-default": subscriptions_of([WIDE], "/mq", SITE),

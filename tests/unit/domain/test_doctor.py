@@ -23,7 +23,7 @@ from bot.doctor.diagnosis import (
 from bot.doctor.facts import EXAMINED_TYPES, QueueFacts
 from bot.doctor.past import ENOUGH, usual
 from bot.doctor.texts import causes
-from bot.doctor.texts.causes import headline
+from bot.doctor.texts.causes import cause_headline
 from bot.machines.shapes import diagnosis_shape
 from bot.merge_queue.event_types import LEAVE
 from bot.merge_queue.queue import QueueStatus
@@ -152,13 +152,13 @@ def test_a_requeue_names_the_pull_request_that_was_queued_again() -> None:
 
 def test_a_log_that_may_lack_merges_gives_no_time_without_one() -> None:
     stale = next(s for s in LOOK_ALIKES if s.name.startswith("the log hasn't been read"))
-    assert headline(said(stale)) == "I can't tell how acme/site is doing"
+    assert cause_headline(said(stale)) == "I can't tell how acme/site is doing"
     assert not said(stale).is_stalled
 
 
 def test_pull_requests_that_left_count_for_how_long_nothing_has_merged() -> None:
     story = next(story for story in STORIES if story.truth == {QueueVerdict.MISCONFIGURED})
-    assert headline(said(story)).startswith("acme/site has merged nothing for 1 h: ")
+    assert cause_headline(said(story)).startswith("acme/site has merged nothing for 1 h: ")
 
 
 def test_a_head_that_was_requeued_has_not_just_begun_to_wait() -> None:
@@ -166,7 +166,7 @@ def test_a_head_that_was_requeued_has_not_just_begun_to_wait() -> None:
     requeued = replace(
         story.facts, status=status(live(queued(50, -2), start=-1), waiting=[queued(41, -68)])
     )
-    words = headline(diagnose(requeued, story.at))
+    words = cause_headline(diagnose(requeued, story.at))
     assert words.startswith("acme/site has merged nothing for 55 min: requeues have made")
 
 
@@ -243,7 +243,7 @@ def test_failures_without_one_cause_are_told(
 def test_a_pause_without_a_reason_ends_in_no_colon() -> None:
     queue = status(live(41))
     story = make_story("paused", QueueVerdict.PAUSED, queue=queue, pause=paused(-30, reason=""))
-    assert headline(said(story)) == "acme/site is paused"
+    assert cause_headline(said(story)) == "acme/site is paused"
 
 
 @pytest.mark.parametrize("story", EACH_VERDICT, ids=lambda story: story.name)

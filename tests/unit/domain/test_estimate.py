@@ -6,7 +6,7 @@ import pytest
 
 from bot.log.queue_entries import PastEntry, past_entries
 from bot.queues.estimate import LEAST_REPLAYED, Past, Period, past_of
-from bot.queues.texts.parts import about, lately
+from bot.queues.texts.parts import lately, roughly
 from tests.support.clock import NOON
 from tests.support.make import make_event_record
 
@@ -149,10 +149,10 @@ def test_how_wrong_it_was_is_said_in_words(low: int, high: int, said: str) -> No
 
 
 def test_a_length_is_no_more_exact_than_it_can_be_known() -> None:
-    assert about(20 * timedelta(seconds=1)) == "1 min"
-    assert about(12.4 * MINUTE) == "12 min"
-    assert about(43 * MINUTE) == "45 min"
-    assert about(121 * MINUTE) == "2 h"
+    assert roughly(20 * timedelta(seconds=1)) == "1 min"
+    assert roughly(12.4 * MINUTE) == "12 min"
+    assert roughly(43 * MINUTE) == "45 min"
+    assert roughly(121 * MINUTE) == "2 h"
 
 
 def test_an_entry_begins_when_its_end_or_its_own_event_says() -> None:

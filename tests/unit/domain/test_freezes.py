@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.freezes.freeze import Ending, Freeze, Stage, next_freeze, waiting_for
-from bot.freezes.matching import freezes_after, observe, only_listed
+from bot.freezes.matching import freezes_after, observe_freezes, only_listed
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.freezes import ListedFreeze
 from tests.support.clock import NOON
@@ -162,11 +162,11 @@ def test_freezes_with_different_ids_are_two_although_the_log_reads_like_one() ->
 def test_of_equal_freezes_each_gets_an_id_of_its_own_from_the_list() -> None:
     known = freezes_after([], [CREATED, event(2, "create", scheduled_freeze_attributes=WEEK)])
     listed = [replace(known[0], freeze_id=name) for name in ("first", "second")]
-    assert [freeze.freeze_id for freeze in observe(known, listed)] == ["first", "second"]
-    named = observe(known, listed[1:])
+    assert [freeze.freeze_id for freeze in observe_freezes(known, listed)] == ["first", "second"]
+    named = observe_freezes(known, listed[1:])
     assert [freeze.freeze_id for freeze in named] == ["second", None]
     # Once it has an id, the list of another changes nothing about it.
-    assert [freeze.freeze_id for freeze in observe(named, listed)] == ["second", "first"]
+    assert [freeze.freeze_id for freeze in observe_freezes(named, listed)] == ["second", "first"]
 
 
 def listed(freeze_id: str, terms: dict[str, str]) -> Freeze:
@@ -179,7 +179,7 @@ def test_a_listed_freeze_is_one_of_its_own_unless_the_log_has_told_of_it() -> No
     assert only_listed([], [listed("first", WEEK)], NOON)[0].freeze_id == "first"
     known = freezes_after([], [CREATED])
     assert only_listed(known, [listed("first", WEEK)], NOON) == []
-    named = observe(known, [listed("first", WEEK)])
+    named = observe_freezes(known, [listed("first", WEEK)])
     (other,) = only_listed(named, [listed("first", WEEK), listed("second", WEEK)], NOON)
     assert other.freeze_id == "second"
     # It has ended, and its list is out of date.

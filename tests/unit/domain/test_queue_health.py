@@ -12,8 +12,8 @@ from bot.health.alert import (
     AlertKind,
     FailureStreak,
     Measurement,
-    changes,
-    readings,
+    changed_alerts,
+    measurements,
     streak_after,
 )
 from bot.log.classification import EventKind
@@ -32,7 +32,7 @@ def read(
     status: QueueStatus, kind: AlertKind, *pauses: PauseRecord, streak: FailureStreak | None = None
 ) -> Measurement | None:
     """An hour after noon."""
-    return readings(status, streak or FailureStreak(), pauses, AFTER_AN_HOUR).get(kind)
+    return measurements(status, streak or FailureStreak(), pauses, AFTER_AN_HOUR).get(kind)
 
 
 def paused(from_minute: int, to_minute: int | None) -> PauseRecord:
@@ -141,7 +141,7 @@ def observe(
     head: int, failures: int = 0, *, active: tuple[Alert, ...] = (), is_paused: bool = False
 ) -> Sequence[Alert]:
     read = {AlertKind.HEAD: Measurement(head, 41), AlertKind.FAILURES: Measurement(failures, 42)}
-    return changes(read, active, LIMITS, SITE, NOON, is_paused=is_paused)
+    return changed_alerts(read, active, LIMITS, SITE, NOON, is_paused=is_paused)
 
 
 ACTIVE = Alert(SITE, AlertKind.HEAD, 101, 100, NOON, 41, alert_id=7)
@@ -162,10 +162,10 @@ def test_an_alert_lasts_until_three_quarters_of_the_threshold() -> None:
 
 
 def test_disabled_alerts_end_silently_and_unreadable_queues_raise_none() -> None:
-    change = changes({AlertKind.HEAD: Measurement(500)}, (ACTIVE,), {}, SITE, NOON)
+    change = changed_alerts({AlertKind.HEAD: Measurement(500)}, (ACTIVE,), {}, SITE, NOON)
     assert change == [replace(ACTIVE, ended_at=NOON)]
-    assert not changes({}, (ACTIVE,), LIMITS, SITE, NOON)
-    assert not changes({}, (), LIMITS, SITE, NOON)
+    assert not changed_alerts({}, (ACTIVE,), LIMITS, SITE, NOON)
+    assert not changed_alerts({}, (), LIMITS, SITE, NOON)
 
 
 Steps = st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=60)
@@ -178,7 +178,7 @@ def test_two_alerts_of_one_kind_have_a_recovery_between_them(
     active: tuple[Alert, ...] = ()
     for minute, (value, is_paused) in enumerate(steps):
         now = NOON + timedelta(minutes=minute)
-        change = changes(
+        change = changed_alerts(
             {kind: Measurement(value)}, active, {kind: threshold}, SITE, now, is_paused=is_paused
         )
         assert not (is_paused and change)
@@ -197,7 +197,7 @@ def test_flapping_around_a_threshold_is_reported_once(threshold: int, percents: 
     for percent in percents:
         value = threshold + -(-threshold * percent // 100)
         read = {AlertKind.DEPTH: Measurement(value)}
-        change = changes(read, active, {AlertKind.DEPTH: threshold}, SITE, NOON)
+        change = changed_alerts(read, active, {AlertKind.DEPTH: threshold}, SITE, NOON)
         reported += len(change)
         active = (*active, *change)
     assert reported == (max(percents) > 0)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from bot.feed.repeats import COUNTED_WITHIN, LONGEST_COUNT, counted_from, has_verdict, rows
+from bot.feed.repeats import COUNTED_WITHIN, LONGEST_COUNT, counted_from, has_verdict, in_a_row
 from bot.log.classification import EventKind, kinds
 from bot.merge_queue.event_records import EventRecord
 from tests.support.clock import NOON
@@ -24,7 +24,7 @@ def left(
 
 
 def row_of(about: int, records: Sequence[EventRecord]) -> list[int]:
-    ids = [[event.event_id for event in row] for row in rows(records, kinds(records))]
+    ids = [[event.event_id for event in row] for row in in_a_row(records, kinds(records))]
     (row,) = [name for name in ids if about in name]
     return row
 
@@ -74,7 +74,7 @@ def test_after_an_hour_it_is_news_again() -> None:
 def test_one_message_counts_for_a_day() -> None:
     half_hours = range(2 * 25)
     records = [left(number, CONFLICT, 30 * number) for number in half_hours]
-    (row,) = rows(records, kinds(records))
+    (row,) = in_a_row(records, kinds(records))
     assert len(row) == len(half_hours)
     counted = counted_from(records[0], row)
     assert counted.count == 49
@@ -84,7 +84,7 @@ def test_one_message_counts_for_a_day() -> None:
 
 def test_a_message_counts_from_its_own_event_on() -> None:
     records = [left(number, CONFLICT, number) for number in (1, 2, 3)]
-    (row,) = rows(records, kinds(records))
+    (row,) = in_a_row(records, kinds(records))
     assert counted_from(records[1], row).count == 2
 
 

@@ -55,13 +55,15 @@ def event(event_id: int = 1, **changes: Any) -> dict[str, Any]:
 
 
 def test_samples_of_every_resource_are_read() -> None:
-    assert len(models.read_status(answer(sample_bytes("status"))).batches) == 2
+    assert len(models.read_queue_status(answer(sample_bytes("status"))).batches) == 2
     rules = models.read_rules(answer(sample_bytes("configuration")))
     assert [rule.name for rule in rules] == ["hotfix", "default"]
     assert rules[0].config["batch_size"] == 1
     assert models.read_names(answer({"base_refs": ["main", "v1"]})) == ("main", "v1")
-    assert models.read(Application, answer(sample_bytes("application"))).name == "control room"
-    sparse = models.read(Application, answer({"id": {}, "account_scope": None}))
+    assert (
+        models.read_answer(Application, answer(sample_bytes("application"))).name == "control room"
+    )
+    sparse = models.read_answer(Application, answer({"id": {}, "account_scope": None}))
     assert (sparse.name, sparse.account.login) == ("", "")
     assert len(models.read_queues(answer(sample_bytes("queues")))[0].pull_requests) == 2
 
@@ -83,12 +85,12 @@ def test_samples_of_every_resource_are_read() -> None:
     ],
 )
 def test_pause_is_read_in_both_shapes(body: Any, pause: Pause | None) -> None:
-    assert models.read(PauseAnswer, answer(body)).in_force(NOW) == pause
+    assert models.read_answer(PauseAnswer, answer(body)).in_force(NOW) == pause
 
 
 def test_a_pause_without_a_time_is_still_a_pause() -> None:
     def in_force(body: Any) -> Pause | None:
-        return models.read(PauseAnswer, answer(body)).in_force(NOW)
+        return models.read_answer(PauseAnswer, answer(body)).in_force(NOW)
 
     undated = Pause(reason="deploy", paused_at=NOW, is_dated=False)
     for reported in ({"paused": True, "reason": "deploy"}, {"reason": "deploy"}):
@@ -196,10 +198,10 @@ def test_a_response_that_is_not_an_event_log_is_a_protocol_error(body: bytes) ->
 
 def test_json_is_read_with_any_content_type_and_a_web_page_is_reported_as_such() -> None:
     sent = answer(sample_bytes("status"), content_type="text/plain")
-    assert len(models.read_status(sent).batches) == 2
+    assert len(models.read_queue_status(sent).batches) == 2
     assert models.read_names(answer(b'\xef\xbb\xbf{"base_refs": ["main"]}')) == ("main",)
     with pytest.raises(MergeQueueProtocolError, match="web page"):
-        models.read_status(answer(b"<html>hello</html>", content_type="text/html"))
+        models.read_queue_status(answer(b"<html>hello</html>", content_type="text/html"))
 
 
 def test_one_bad_element_does_not_cost_a_status_the_others() -> None:
@@ -210,9 +212,9 @@ def test_one_bad_element_does_not_cost_a_status_the_others() -> None:
     sent["batches"].append({"name": "nobody knows which"})
     sent["waiting_pull_requests"] = [None, *sent["waiting_pull_requests"], {"number": -1}]
 
-    status = models.read_status(answer(sent))
+    status = models.read_queue_status(answer(sent))
 
-    whole = models.read_status(answer(sample("status")))
+    whole = models.read_queue_status(answer(sample("status")))
     assert status == whole.model_copy(update={"unreadable": 5})
 
 
@@ -236,7 +238,7 @@ def test_pieces_are_read_to_a_bounded_depth(depth: int, read: int, unreadable: i
     for level in range(depth):
         sent = {"id": f"level-{level}", "sub_batches": [sent]}
 
-    status = models.read_status(answer({"batches": [sent], "waiting_pull_requests": []}))
+    status = models.read_queue_status(answer({"batches": [sent], "waiting_pull_requests": []}))
 
     assert len(list(status.parts())) == read
     assert status.unreadable == unreadable
@@ -245,7 +247,7 @@ def test_pieces_are_read_to_a_bounded_depth(depth: int, read: int, unreadable: i
 def test_a_nesting_beyond_all_reason_is_a_protocol_error() -> None:
     body = b'{"batches": [' + b'{"sub_batches": [' * 20_000 + b"]}" * 20_000 + b"]}"
     with pytest.raises(MergeQueueProtocolError):
-        models.read_status(answer(body))
+        models.read_queue_status(answer(body))
 
 
 @pytest.mark.parametrize("bad", [None, 7, [], {}, {"name": None}])
@@ -273,8 +275,8 @@ def test_entirely_unreadable_lists_are_errors_and_not_empty() -> None:
 @pytest.mark.parametrize(
     ("read", "name"),
     [
-        (models.read_status, b"waiting_pull_requests"),
-        (models.read_status, b"batches"),
+        (models.read_queue_status, b"waiting_pull_requests"),
+        (models.read_queue_status, b"batches"),
         (models.read_rules, b"configuration"),
         (models.read_freezes, b"scheduled_freezes"),
     ],
@@ -298,7 +300,7 @@ def test_missing_required_field_is_named_and_nothing_is_quoted() -> None:
     sent["batches"][0]["pull_requests"][0]["queued_at"] = "secret"
 
     with pytest.raises(MergeQueueProtocolError) as caught:
-        models.read_status(answer(sent))
+        models.read_queue_status(answer(sent))
 
     assert caught.value.detail.startswith("id: ")
     assert "secret" not in caught.value.detail

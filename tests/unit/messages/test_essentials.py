@@ -127,8 +127,12 @@ def test_an_audits_button_carries_its_place() -> None:
 def test_the_counts_match_the_table() -> None:
     many = [RepositoryResult(RepositoryName(f"acme/r{n}"), GroupOutcome.CHANGED) for n in range(48)]
     done = make_group_act(*many, *RESULTS[1:], actor=Actor("U1", "alice"))
-    assert group_acts.summary(done) == ["48 paused", "1 already paused by bob", "1 failed"]
-    assert "@release: 48 of 50 queues paused" in group_acts.act(done).text
+    assert group_acts.counts_of_outcomes(done) == [
+        "48 paused",
+        "1 already paused by bob",
+        "1 failed",
+    ]
+    assert "@release: 48 of 50 queues paused" in group_acts.group_act_post(done).text
 
 
 def test_every_kind_of_record_has_words() -> None:

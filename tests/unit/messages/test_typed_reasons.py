@@ -39,14 +39,14 @@ MESSAGES: dict[str, Callable[[str], Message]] = {
     "a direct message": lambda reason: pause_card.resumed_for_you(
         saying(PAUSE_ENDED, reason=reason)
     ),
-    "a reply in the thread": lambda reason: pause_replies.changes([make_act(reason=reason)]),
+    "a reply in the thread": lambda reason: pause_replies.changes_post([make_act(reason=reason)]),
     "a second pause": lambda reason: pause_replies.already_paused(SITE, CARD, Asked(reason)),
     "a reminder": lambda reason: reminders.reminder(saying(CARD, reason=reason), NOON),
-    "a group's card": lambda reason: group_acts.act(
+    "a group's card": lambda reason: group_acts.group_act_post(
         replace(make_group_act(*RESULTS), asked=Asked(reason))
     ),
-    "a freeze's card": lambda reason: freeze_cards.card(frozen(reason)),
-    "a freeze's record": lambda reason: freeze_cards.card(
+    "a freeze's card": lambda reason: freeze_cards.freeze_card(frozen(reason)),
+    "a freeze's record": lambda reason: freeze_cards.freeze_card(
         replace(frozen("release"), ending=Ending(NOON, "ana", reason))
     ),
     "a planned pause": lambda reason: freeze_cards.planned_pause(

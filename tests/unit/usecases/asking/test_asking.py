@@ -54,7 +54,7 @@ class World:
         self.sources = Sources(self.service, self.store, self.clock)
 
     async def explain(self) -> Explanation:
-        return await explaining.explain(SITE, 41, self.sources)
+        return await explaining.explain_pull_request(SITE, 41, self.sources)
 
     async def newest(
         self, since: timedelta = LONGEST_LOOKBACK, until: timedelta | None = None

@@ -20,7 +20,7 @@ from bot.merge_queue.queue import Pause
 from bot.pauses.pause import PauseLine, PauseRecord
 from bot.pauses.readings import EventContext, PauseReading, place_event
 from bot.pauses.rows import Pauses
-from bot.pauses.settling import read_pause
+from bot.pauses.settling import read_pause_for_act
 from bot.pauses.texts import card as pause_card, reminders as pause_reminders
 from bot.people.rows import People
 from bot.posts.live_message import LiveKind, LiveMessage, LiveSubject
@@ -112,7 +112,7 @@ async def test_an_end_that_the_log_tells_of_late_counts_from_the_logs_earlier_ti
     desk.world.service.resumed_by("dave")
     desk.world.service.statuses[SITE] = make_status(paused=False)
     desk.world.clock.advance(2 * 60 * 60)
-    await read_pause(desk.acts, desk.world.service, SITE)
+    await read_pause_for_act(desk.acts, desk.world.service, SITE)
     (looked,) = desk.world.pauses()
     assert looked.end is not None
     assert looked.end.by is None
@@ -180,7 +180,7 @@ async def test_a_person_whose_end_the_log_proves_void_is_notified() -> None:
     signed = "CI runners are down (by alice via Slack)"
     pause = Pause(reason=signed, paused_at=desk.world.clock.now())
     service.pauses[SITE] = pause
-    await read_pause(desk.acts, service, SITE)
+    await read_pause_for_act(desk.acts, service, SITE)
     (timed,) = desk.world.pauses()
     assert (timed.line.by, timed.resumes_at is None) == (ALICE, False)
 

@@ -12,7 +12,7 @@ from bot.kernel.errors import ActState
 from bot.merge_queue.errors import CredentialRefused, MergeQueueProtocolError, MergeQueueUnavailable
 from bot.pauses.outcomes import NotPaused, OtherPause, PauseChange
 from bot.pauses.rows import Pauses
-from bot.pauses.settling import read_pause
+from bot.pauses.settling import read_pause_for_act
 from bot.pauses.taking_over import TakeOverPause
 from tests.support.acting import Acting
 from tests.support.clock import NOON
@@ -40,7 +40,7 @@ async def test_the_new_end_of_an_interrupted_pause_stays() -> None:
 
     outcome = await bot.pausing.extend(caller, SITE, For(HOUR))
     # As the next poll does.
-    await read_pause(bot.acts, bot.merge_queue, SITE)
+    await read_pause_for_act(bot.acts, bot.merge_queue, SITE)
 
     assert isinstance(outcome, PauseChange)
     assert outcome.pause.line.by == ALICE

@@ -13,7 +13,7 @@ from bot.kernel.configured import Policies, Policy
 from bot.log.classification import classify
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.merge_queue.event_records import EventRecord
-from bot.pauses.by_rule import AutoPause, PauseRules, counted_from, failures_in_a_row
+from bot.pauses.by_rule import AutoPause, PauseRules, failures_count_from, failures_in_a_row
 from bot.pauses.pause import PauseEnd, PauseLine, PauseRecord
 from bot.pauses.rows import Pauses
 from tests.support.clock import NOON
@@ -256,8 +256,8 @@ def test_the_whole_row_is_shown_with_the_check_of_all() -> None:
 def test_failures_count_from_the_end_of_the_last_pause_by_the_later_clock() -> None:
     ended = NOON - timedelta(hours=1)
     pause = PauseRecord(SITE, PauseLine(ended, "x", "x"), end=PauseEnd(ended), pause_id=1)
-    assert counted_from([pause], NOON) == ended
+    assert failures_count_from([pause], NOON) == ended
     ahead = timedelta(minutes=5)
-    assert counted_from([pause], NOON, ahead) == ended + ahead
-    assert counted_from([pause], NOON, -ahead) == ended
-    assert counted_from([], NOON) == NOON - timedelta(hours=6)
+    assert failures_count_from([pause], NOON, ahead) == ended + ahead
+    assert failures_count_from([pause], NOON, -ahead) == ended
+    assert failures_count_from([], NOON) == NOON - timedelta(hours=6)

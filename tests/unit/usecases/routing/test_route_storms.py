@@ -8,7 +8,7 @@ from bot.posts.live_message import LiveKind
 from bot.storms.posts import STORM_LIVE_MESSAGES
 from bot.storms.rows import Storms
 from bot.storms.storm import CALM, StormEnd
-from bot.storms.subject import subject_of
+from bot.storms.subject import storm_subject
 from bot.verdicts.verdict import STORM_SPAN
 from tests.support.make import SITE
 from tests.support.reading import Reading
@@ -40,7 +40,7 @@ def shown(bot: Reading) -> list[str]:
         found = Storms(transaction).around(SITE, bot.clock.now() - LONG, bot.clock.now())
         messages = []
         for storm in sorted(found, key=lambda storm: storm.began_at):
-            message = STORM_LIVE_MESSAGES[LiveKind.STORM](transaction, subject_of(storm))
+            message = STORM_LIVE_MESSAGES[LiveKind.STORM](transaction, storm_subject(storm))
             assert message is not None
             messages.append(message.text)
         return messages
