@@ -18,7 +18,7 @@ class Repeat:
     value: str
 
 
-HELD_LIMIT = 140
+CONTROL_LIMIT = 140
 """Characters for the pause, of the 150 in an option's value; the rest are for the extension."""
 
 
@@ -159,13 +159,13 @@ NO_END_OPTION = "none"
 """The answer that it is none; any other is the end."""
 
 
-def held_value(repository: RepositoryName, drawn_for: str) -> str:
+def control_value(repository: RepositoryName, drawn_for: str) -> str:
     """A pause, by its line, a freeze, by its id, or an occurrence of a window, by its key.
 
     Of pauses and freezes short enough for the option of a menu.
     """
     whole = f"{repository} {drawn_for}"
-    if len(whole) <= HELD_LIMIT:
+    if len(whole) <= CONTROL_LIMIT:
         return whole
     return f"{_shortened(repository)} {drawn_for}"
 
@@ -175,8 +175,8 @@ def _shortened(repository: RepositoryName) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """The queue or group of a button, a menu or a form."""
+class Control:
+    """The queue or group that a button, a menu or a form is for."""
 
     target: Target
     #: the line of the pause, the id of the freeze or of the act on the group, or the key of the
@@ -190,8 +190,8 @@ class Held:
         return repository
 
 
-def read_held(value: str, groups: Groups) -> Held:
-    """Read `held_value` or `target_value` back.
+def read_control(value: str, groups: Groups) -> Control:
+    """Read `control_value` or `target_value` back.
 
     Raises RepositoryNotAllowed and UnknownGroup for what is no longer configured.
     """
@@ -199,7 +199,7 @@ def read_held(value: str, groups: Groups) -> Held:
     if name.startswith(SHORTENED):
         known = groups.repositories.names
         name = next((known_name for known_name in known if _shortened(known_name) == name), name)
-    return Held(groups.target(name), drawn_for)
+    return Control(groups.target(name), drawn_for)
 
 
 SPACE = "~"
@@ -210,8 +210,8 @@ def repeat_typed(command: str) -> Repeat:
     return Repeat(RETRY, command)
 
 
-class HeldValue(Protocol):
-    """What the value of a button holds."""
+class ButtonValue(Protocol):
+    """What the value of a button says, beside its queue."""
 
     def known_in(self, repositories: Repositories) -> Self:
         """With the repository's name as it is configured now.
@@ -220,12 +220,12 @@ class HeldValue(Protocol):
         """
 
 
-_Value = TypeVar("_Value", bound=HeldValue)
+_Value = TypeVar("_Value", bound=ButtonValue)
 
 
-def value_of(held: HeldValue) -> str:
+def value_of(said: ButtonValue) -> str:
     """The value of a button, as JSON."""
-    return _adapter(type(held)).dump_json(held, exclude_defaults=True).decode()
+    return _adapter(type(said)).dump_json(said, exclude_defaults=True).decode()
 
 
 def read_value(kind: type[_Value], value: str, repositories: Repositories) -> _Value:

@@ -64,8 +64,8 @@ class Message:
     def __post_init__(self) -> None:
         require_fit("characters of a message's text", len(self.text), TEXT_LIMIT)
         require_fit("blocks of a message", len(self.blocks), MESSAGE_BLOCKS_LIMIT)
-        held = text_length(self.blocks)
-        require_fit("characters of a message's blocks", held, MESSAGE_BLOCKS_TEXT_LIMIT)
+        length = text_length(self.blocks)
+        require_fit("characters of a message's blocks", length, MESSAGE_BLOCKS_TEXT_LIMIT)
 
     def wire(self) -> tuple[list[dict[str, JsonValue]], list[dict[str, JsonValue]]]:
         """The `blocks` and the `attachments` that Slack takes.
@@ -85,7 +85,7 @@ class Message:
 
     @property
     def digest(self) -> str:
-        """Equal for messages that say the same."""
+        """A hash: equal for messages that say the same. Not the digest that a channel gets."""
         said = json.dumps([self.text, self.blocks, self.colour], sort_keys=True)
         return blake2b(said.encode(), digest_size=16).hexdigest()
 

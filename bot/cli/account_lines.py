@@ -178,7 +178,7 @@ def _delivery_state(delivery: Delivery, now: datetime) -> str:
             f"in doubt{error}: Slack may have posted it, so it is looked for in the channel's"
             f" history, {lookups} so far; next {_time(progress.due_at)}"
         )
-    waits = "for its digest, " if delivery.digest else ""
+    waits = "for its digest, " if delivery.waits_for_digest else ""
     overdue = "overdue since" if progress.due_at < now else "next try"
     return f"waits {waits}{overdue} {_time(progress.due_at)}{error}"
 

@@ -300,13 +300,13 @@ class Call(Conversation):
         question = end_questions.far_in_form(typed.ends[0].at, typed.now)
         return settled, question if question.seen != form.carried.seen else None
 
-    def held(self, control: Interaction | str) -> controls.Held:
+    def control(self, given: Interaction | str) -> controls.Control:
         """What a button, or the value of another control, was drawn for.
 
         Raises RepositoryNotAllowed and UnknownGroup.
         """
-        value = control if isinstance(control, str) else control.chosen
-        return controls.read_held(value, self.bot.groups)
+        value = given if isinstance(given, str) else given.chosen
+        return controls.read_control(value, self.bot.groups)
 
 
 async def _ask_again(store: Store, questions: Sequence[Question], until: datetime) -> None:

@@ -230,7 +230,9 @@ class CountedOnce:
 
 def _shows_its_event(known: Delivery) -> bool:
     """Whether it is, or will be, a message of its own."""
-    return known.progress.state in _MAY_COUNT and not known.digest and not known.summarizes
+    return (
+        known.progress.state in _MAY_COUNT and not known.waits_for_digest and not known.summarizes
+    )
 
 
 def _may_be_counted(new: NewDelivery) -> bool:

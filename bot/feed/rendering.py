@@ -162,7 +162,7 @@ def _calls(
 def summary_post(transaction: Transaction, delivery: Delivery) -> Message:
     """The post for a summarized delivery: a merged batch, a backlog or a digest."""
     summarized = Outbox(transaction).summary_content(delivery.delivery_id)
-    if not delivery.digest:
+    if not delivery.waits_for_digest:
         merged = _merged_together(transaction, delivery, summarized)
         if merged is not None and is_for_person(delivery.channel_id):
             return people_texts.direct(merged, Notice.MERGE)
@@ -177,7 +177,7 @@ def summary_post(transaction: Transaction, delivery: Delivery) -> Message:
         summarized.counts,
         summarized.oldest_created_at,
         failures,
-        is_digest=delivery.digest,
+        is_digest=delivery.waits_for_digest,
         verdicts=verdicts,
     )
     return replace(message, about=_facts_of_all([record for record, _ in failures]))

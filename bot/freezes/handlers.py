@@ -263,19 +263,19 @@ async def type_unfreeze(
     call: Call, target: Target, *, reason: str, freeze_id: str | None = None
 ) -> None:
     """Without a reason, a form asks for it. `freeze_id`: of the freeze in whose thread it is."""
-    held = controls.Held(target, freeze_id or "")
+    control = controls.Control(target, freeze_id or "")
     if reason:
-        await unfreeze(call, held, reason)
+        await unfreeze(call, control, reason)
         return
     value = target_value(target)
     if freeze_id is not None:
-        value = controls.held_value(held.repository, freeze_id)
+        value = controls.control_value(control.repository, freeze_id)
     await _ask_why(call, target, value)
 
 
 @handles.click(freeze_actions.UNFREEZE)
 async def press_unfreeze(call: Call, click: Interaction) -> None:
-    await _ask_why(call, call.held(click).target, click.chosen)
+    await _ask_why(call, call.control(click).target, click.chosen)
 
 
 async def _ask_why(call: Call, target: Target, value: str) -> None:
@@ -292,8 +292,8 @@ async def _ask_why(call: Call, target: Target, value: str) -> None:
     which = freeze_forms.UNREADABLE_FREEZES
     choices: Sequence[Option] = ()
     with suppress(MergeQueueError):
-        held = call.held(value)
-        freeze_id = held.drawn_for or None
+        control = call.control(value)
+        freeze_id = control.drawn_for or None
         known = await call.bot.use.freeze_queue.meant(target, freeze_id)
         if not known:
             outcome = await call.bot.use.freeze_queue.not_frozen(call.caller, target, freeze_id)
@@ -310,28 +310,28 @@ async def submit_unfreeze(call: Call, form: Interaction) -> Accepted:
     with field_checked(controls.REASON_BLOCK):
         name = freeze_actions.WHICH_BLOCK
         chosen = form.filled_in(name, name) or form.target
-        held = call.held(chosen)
+        control = call.control(chosen)
         reason = check_reason(form.reason)
-    shown = freeze_forms.freeze_under_way("Unfreezing", held.target)
+    shown = freeze_forms.freeze_under_way("Unfreezing", control.target)
     # A typed command would end whichever freeze is left.
     choice = UnfreezeChoice(chosen, reason)
     repeat = Repeat(freeze_actions.UNFREEZE_AGAIN, controls.value_of(choice))
-    return Accepted(shown, partial(unfreeze, held=held, reason=reason), repeat)
+    return Accepted(shown, partial(unfreeze, control=control, reason=reason), repeat)
 
 
 @handles.click(freeze_actions.UNFREEZE_AGAIN)
 async def unfreeze_again(call: Call, click: Interaction) -> None:
     choice = controls.read_value(UnfreezeChoice, click.chosen, call.bot.repositories)
-    await unfreeze(call, call.held(choice.held), choice.reason)
+    await unfreeze(call, call.control(choice.held), choice.reason)
 
 
-async def unfreeze(call: Call, held: controls.Held, reason: str) -> None:
-    target = held.target
+async def unfreeze(call: Call, control: controls.Control, reason: str) -> None:
+    target = control.target
     if isinstance(target, Group):
         await group_handlers.act_on_group(call, Action.UNFREEZE, target, Asked(reason))
         return
     outcome = await call.bot.use.freeze_queue.unfreeze(
-        call.caller, target, reason, freeze_id=held.drawn_for or None
+        call.caller, target, reason, freeze_id=control.drawn_for or None
     )
     if outcome.because is not None:
         await call.reply(answer_unchanged(call, target, outcome))
@@ -376,8 +376,8 @@ async def allow(
 @handles.click(freeze_actions.SKIP)
 async def skip(call: Call, click: Interaction) -> None:
     """Skip the planned pause of a recurring window."""
-    held = call.held(click)
-    key = read_key(held.repository, held.drawn_for)
+    control = call.control(click)
+    key = read_key(control.repository, control.drawn_for)
     skipped, is_new = await call.bot.use.apply_windows.skip(call.caller, key)
     # The calendar in the Home tab shows it.
     if not (is_new and call.origin is Origin.HOME):
@@ -387,24 +387,24 @@ async def skip(call: Call, click: Interaction) -> None:
 @handles.click(freeze_actions.FREEZE_MOVE, freeze_actions.WINDOW_MOVE)
 async def open_move_form(call: Call, click: Interaction) -> None:
     """With the times as they are now; without a form where there is nothing to move any more."""
-    held = call.held(click)
-    await call.permit(Action.FREEZE, held.target)
+    control = call.control(click)
+    await call.permit(Action.FREEZE, control.target)
     if click.action_id == freeze_actions.WINDOW_MOVE:
-        await call.permit(Action.SKIP, held.target)
-    entry = await _stored_entry(call, held)
+        await call.permit(Action.SKIP, control.target)
+    entry = await _stored_entry(call, control)
     if entry is not None:
         await call.open_modal(_move_form(call, click, entry))
     elif click.action_id == freeze_actions.FREEZE_MOVE:
-        await _open_listed_move_form(call, click, held)
+        await _open_listed_move_form(call, click, control)
     else:
-        await call.reply(freeze_forms.gone(held.repository))
+        await call.reply(freeze_forms.gone(control.repository))
 
 
 def _move_form(call: Call, click: Interaction, entry: CalendarEntry) -> View:
     return calendar.move_form(entry, click.action_id, click.chosen, call.channel_id)
 
 
-async def _open_listed_move_form(call: Call, click: Interaction, held: controls.Held) -> None:
+async def _open_listed_move_form(call: Call, click: Interaction, control: controls.Control) -> None:
     """The service lists a freeze before it is stored.
 
     A trigger is valid for three seconds, so the service is asked once a form is open.
@@ -412,32 +412,32 @@ async def _open_listed_move_form(call: Call, click: Interaction, held: controls.
     reading = sentence(freeze_forms.READING_FREEZES)
     turn = await call.open_modal(modal.result_modal(reading, call.channel_id))
     try:
-        entry = await _listed_entry(call, held)
+        entry = await _listed_entry(call, control)
     except MergeQueueError as error:
         failure = sentence(sentence_of(error, call.bot.command))
         await call.show_in_modal(turn, modal.result_modal(failure, call.channel_id))
         return
     if entry is None:
-        gone = freeze_forms.gone(held.repository)
+        gone = freeze_forms.gone(control.repository)
         await call.show_in_modal(turn, modal.result_modal(gone, call.channel_id))
         return
     await call.show_in_modal(turn, _move_form(call, click, entry))
 
 
-async def _stored_entry(call: Call, held: controls.Held) -> CalendarEntry | None:
+async def _stored_entry(call: Call, control: controls.Control) -> CalendarEntry | None:
     """What the calendar shows of it."""
     windows = call.bot.use.apply_windows
     now = call.bot.clock.now()
-    entries = await call.bot.sources.store.read(windows.read_calendar, [held.repository], now)
-    return _planned_entry(entries, held.drawn_for)
+    entries = await call.bot.sources.store.read(windows.read_calendar, [control.repository], now)
+    return _planned_entry(entries, control.drawn_for)
 
 
-async def _listed_entry(call: Call, held: controls.Held) -> CalendarEntry | None:
+async def _listed_entry(call: Call, control: controls.Control) -> CalendarEntry | None:
     """The same of a freeze as the service lists it; raises MergeQueueError."""
-    listed = await call.bot.use.freeze_queue.meant(held.repository, held.drawn_for)
+    listed = await call.bot.use.freeze_queue.meant(control.repository, control.drawn_for)
     next_start = call.bot.use.apply_windows.next_start
     entries = calendar_of(listed, (), {}, call.bot.clock.now(), next_start)
-    return _planned_entry(entries, held.drawn_for)
+    return _planned_entry(entries, control.drawn_for)
 
 
 def _planned_entry(entries: Sequence[CalendarEntry], drawn_for: str) -> CalendarEntry | None:
@@ -452,7 +452,7 @@ def _planned_entry(entries: Sequence[CalendarEntry], drawn_for: str) -> Calendar
 @handles.form(freeze_actions.MOVE_VIEW)
 async def submit_move(call: Call, form: Interaction) -> Accepted:
     with field_checked(freeze_actions.START_BLOCK):
-        held = call.held(form.target)
+        control = call.control(form.target)
     start = form.picked_time(freeze_actions.START_BLOCK)
     end = form.picked_end
     if start is None or start <= call.bot.clock.now():
@@ -465,7 +465,7 @@ async def submit_move(call: Call, form: Interaction) -> Accepted:
         drawn_for = Times(begins, ends[0] if ends else None)
     choice = MoveChoice(form.target, Times(start, end), drawn_for)
     return Accepted(
-        freeze_forms.freeze_under_way("Moving", held.target),
+        freeze_forms.freeze_under_way("Moving", control.target),
         partial(_move, choice=choice),
         Repeat(freeze_actions.MOVE_AGAIN, controls.value_of(choice)),
     )
@@ -475,43 +475,45 @@ async def submit_move(call: Call, form: Interaction) -> Accepted:
 async def move_again(call: Call, click: Interaction) -> None:
     choice = controls.read_value(MoveChoice, click.chosen, call.bot.repositories)
     if choice.times.start <= call.bot.clock.now():
-        await call.reply(freeze_forms.start_passed(call.held(choice.held).repository))
+        await call.reply(freeze_forms.start_passed(call.control(choice.held).repository))
         return
     await _move(call, choice)
 
 
 async def _move(call: Call, choice: MoveChoice) -> None:
-    held = call.held(choice.held)
+    control = call.control(choice.held)
     if choice.drawn_for is None:
-        await _move_occurrence(call, held, choice.times)
+        await _move_occurrence(call, control, choice.times)
     else:
-        await _move_freeze(call, held, choice.times, drawn_for=choice.drawn_for)
+        await _move_freeze(call, control, choice.times, drawn_for=choice.drawn_for)
 
 
-async def _move_freeze(call: Call, held: controls.Held, times: Times, *, drawn_for: Times) -> None:
+async def _move_freeze(
+    call: Call, control: controls.Control, times: Times, *, drawn_for: Times
+) -> None:
     outcome = await call.bot.use.freeze_queue.move(
-        call.caller, held.repository, held.drawn_for, times, drawn_for=drawn_for
+        call.caller, control.repository, control.drawn_for, times, drawn_for=drawn_for
     )
     if outcome.because is not None:
-        await call.reply(answer_unchanged(call, held.repository, outcome))
+        await call.reply(answer_unchanged(call, control.repository, outcome))
     else:
         await call.reply(freeze_forms.end_changed(outcome.freezes[0], outcome.beside))
 
 
-async def _move_occurrence(call: Call, held: controls.Held, times: Times) -> None:
+async def _move_occurrence(call: Call, control: controls.Control, times: Times) -> None:
     """A freeze in its place first: if only one of the two is done, merging waits longer."""
-    await call.permit(Action.SKIP, held.target)
+    await call.permit(Action.SKIP, control.target)
     windows = call.bot.use.apply_windows
-    key = read_key(held.repository, held.drawn_for)
+    key = read_key(control.repository, control.drawn_for)
     planned = windows.planned(key)
     if planned is None or not await windows.is_to_come(key):
-        await call.reply(freeze_forms.gone(held.repository))
+        await call.reply(freeze_forms.gone(control.repository))
         return
     lasting = at_instant(times.end) if times.end is not None else None
     asked = Asked(planned.window.reason, start=at_instant(times.start), lasting=lasting)
-    outcome = await call.bot.use.freeze_queue.freeze(call.caller, held.repository, asked)
+    outcome = await call.bot.use.freeze_queue.freeze(call.caller, control.repository, asked)
     if outcome.because is not None:
-        await call.reply(answer_unchanged(call, held.repository, outcome))
+        await call.reply(answer_unchanged(call, control.repository, outcome))
         return
     (made,) = outcome.freezes
     skipped, is_new = await windows.skip(call.caller, key)

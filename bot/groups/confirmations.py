@@ -328,7 +328,7 @@ def _button(request: ConfirmationRequest) -> blocks.Element:
     if first.action is Action.UNFREEZE:
         freezes = confirmation.subject.split() if confirmation is not None else []
         only = freezes[0] if len(freezes) == 1 and len(freezes[0]) <= FREEZE_ID_LIMIT else ""
-        value = controls.held_value(first.repository, only)
+        value = controls.control_value(first.repository, only)
         if group is not None:
             value = f"@{group}"
         return blocks.button("End freeze…", action_id=freeze_actions.UNFREEZE, value=value)

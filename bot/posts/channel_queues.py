@@ -26,7 +26,7 @@ def queues_of(channel_id: str) -> list[str]:
 
 def queue_of(delivery: Delivery | NewDelivery) -> str:
     if isinstance(delivery, Delivery):
-        waits_for_digest = delivery.digest
+        waits_for_digest = delivery.waits_for_digest
     else:
         waits_for_digest = delivery.digest_at is not None
     if waits_for_digest:
@@ -43,7 +43,7 @@ def delivery_of(row: ResultRow) -> Delivery:
         subject=Subject(row.subject_kind, row.repository, row.subject_id),
         progress=from_row(Progress, row),
         urgent=row.queue.startswith(URGENT),
-        digest=row.queue.startswith(DIGEST),
+        waits_for_digest=row.queue.startswith(DIGEST),
     )
 
 

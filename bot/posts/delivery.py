@@ -203,12 +203,12 @@ class Delivery:
     delivery_id: str
     channel_id: str
     subject: Subject
-    #: its order in the channel's ordinary or urgent queue, or among those waiting for the `digest`
+    #: its order in the channel's ordinary or urgent queue, or among those waiting for its digest
     sequence: int
     created_at: datetime
     progress: Progress
     urgent: bool = False
-    digest: bool = False
+    waits_for_digest: bool = False  #: of its channel, a summary at a time of day
     kind: str | None = None
     summarizes: int = 0  #: how many other deliveries it covers as a summary
     root_id: int | None = None
@@ -224,7 +224,7 @@ def is_due(delivery: Delivery, now: datetime) -> bool:
     due_at = delivery.progress.due_at
     if now < due_at <= now + LATEST_DUE:
         return False
-    return due_at <= now or not delivery.digest
+    return due_at <= now or not delivery.waits_for_digest
 
 
 def sending(delivery: Delivery, until: datetime, process: str | None) -> Delivery:

@@ -264,7 +264,7 @@ class Sender:
             await self._say_what_it_belongs_to(delivery, sent.ts, claim)
         now = self.clock.now()
         # Waiting for a digest is not a delay.
-        if message.since is not None and not delivery.digest:
+        if message.since is not None and not delivery.waits_for_digest:
             delay = (now - message.since).total_seconds()
             # The service's clock may be ahead of the bot's.
             self.metrics.event_to_post.observe(max(0.0, delay))

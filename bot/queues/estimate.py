@@ -19,8 +19,8 @@ it enters. A queue whose rules changed is judged by the old ones for up to COMPA
 is what the range is for.
 
 **It says nothing** for fewer than LEAST comparable merges or LEAST_REPLAYED replays, for several
-base branches or lines in one list, for a queue that is held, or that will be before the estimated
-time, and for a pull request that something else keeps from advancing.
+base branches or lines in one list, for a queue that is stopped, or that will be before the
+estimated time, and for a pull request that something else keeps from advancing.
 """
 
 from bisect import bisect_left, bisect_right
@@ -98,7 +98,7 @@ class Past:
 
     entries: Sequence[PastEntry]  #: in the order in which they ended
     waits: Sequence[_Wait]  #: those of them that merged
-    held: Sequence[Period]  #: without overlaps
+    stopped: Sequence[Period]  #: without overlaps
 
     def estimate(self, ahead: int, queued_at: datetime, at: datetime) -> Estimate | None:
         """How long one still waits that is queued since then and has `ahead` others before it."""
@@ -138,13 +138,13 @@ class Past:
     def _running(self, begin: datetime, end: datetime) -> timedelta:
         """How long the queue was neither paused nor frozen in that time."""
         running = max(end - begin, timedelta())
-        for period in self.held:
-            held = min(period.end or end, end) - max(period.begin, begin)
-            running -= max(held, timedelta())
+        for period in self.stopped:
+            stopped = min(period.end or end, end) - max(period.begin, begin)
+            running -= max(stopped, timedelta())
         return running
 
 
-def past_of(entries: Iterable[PastEntry], held: Iterable[Period], branch: str | None) -> Past:
+def past_of(entries: Iterable[PastEntry], stopped: Iterable[Period], branch: str | None) -> Past:
     """The past of the line of that base branch.
 
     If nobody knows the branch, and pull requests for several ones merged, there is no line.
@@ -154,7 +154,7 @@ def past_of(entries: Iterable[PastEntry], held: Iterable[Period], branch: str | 
     if branch is None and len(branches) > 1:
         known = []
     own = [entry for entry in known if branch is None or entry.branch == branch]
-    return Past(own, [*_waits(own)], [*_without_overlaps(held)])
+    return Past(own, [*_waits(own)], [*_without_overlaps(stopped)])
 
 
 def _waits(entries: Sequence[PastEntry]) -> Iterator[_Wait]:
@@ -180,9 +180,9 @@ def _merged_at(wait: _Wait) -> datetime:
     return wait.entry.left_at
 
 
-def _without_overlaps(held: Iterable[Period]) -> Iterator[Period]:
+def _without_overlaps(stopped: Iterable[Period]) -> Iterator[Period]:
     reached: datetime | None = None
-    for period in sorted(held, key=_period_begin):
+    for period in sorted(stopped, key=_period_begin):
         begin = period.begin if reached is None else max(period.begin, reached)
         if period.end is None:
             yield Period(begin, None)

@@ -53,13 +53,13 @@ class LastDays:
         """
         branches = {entry.branch for entry in self.entries}
         own = next(iter(branches)) if branch is None and len(branches) == 1 else branch
-        held = [Period(pause.since, pause.ended_at) for pause in self.pauses]
-        held += [
+        stopped = [Period(pause.since, pause.ended_at) for pause in self.pauses]
+        stopped += [
             Period(freeze.begins_at, freeze.over_at or freeze.ends_at)
             for freeze in self.freezes
             if freeze.begins_at is not None and freeze.holds(own)
         ]
-        return past_of(self.entries, held, branch)
+        return past_of(self.entries, stopped, branch)
 
 
 def read_past(

@@ -488,8 +488,8 @@ def _start_problem(facts: Facts) -> str | None:
 
 
 def _blocking(facts: Facts) -> tuple[int, ...]:
-    held = [event for event in facts.own if event.type == CONFLICT_DEFERRED]
-    return held[-1].details.blocking if held else ()
+    deferred = [event for event in facts.own if event.type == CONFLICT_DEFERRED]
+    return deferred[-1].details.blocking if deferred else ()
 
 
 def _retries(facts: Facts) -> int:

@@ -105,14 +105,14 @@ def _freeze_buttons(
         # Moving it skips it and makes a freeze.
         if Right.PAUSE not in rights:
             return []
-        value = controls.held_value(entry.repository, entry.occurrence.name)
+        value = controls.control_value(entry.repository, entry.occurrence.name)
         shown = [_skip_button(entry, value)]
         if may_freeze:
             shown.append(move_button(entry.repository, actions.WINDOW_MOVE, value))
         return shown
     if entry.freeze_id is None or not may_freeze:
         return []
-    value = controls.held_value(entry.repository, entry.freeze_id)
+    value = controls.control_value(entry.repository, entry.freeze_id)
     if entry.state is EntryState.PLANNED:
         label = "Skip…" if entry.is_recurring else CANCEL
         return [

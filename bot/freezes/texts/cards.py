@@ -261,7 +261,7 @@ def _time(
 
 def planned_pause(plan: AuditRecord) -> Message:
     """The post ahead of the pause, with a button that skips it."""
-    value = controls.held_value(plan.repository, plan.setting.after or "")
+    value = controls.control_value(plan.repository, plan.setting.after or "")
     skip = blocks.button("Skip this one", action_id=freeze_actions.SKIP, value=value)
     reason = literal(plan.reason or "", REASON_LIMIT)
     return blocks.message(

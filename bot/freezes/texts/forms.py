@@ -106,7 +106,7 @@ def controls(freeze: Freeze, label: str = END) -> list[blocks.Element]:
     """
     if freeze.freeze_id is None:
         return []
-    value = block_controls.held_value(freeze.repository, freeze.freeze_id)
+    value = block_controls.control_value(freeze.repository, freeze.freeze_id)
     endless = escape(freeze.repository) if freeze.ends_at is None else None
     return [
         blocks.button(label, action_id=freeze_actions.UNFREEZE, value=value),
@@ -127,7 +127,7 @@ def _listed_controls(freeze: Freeze, now: datetime) -> list[blocks.Element]:
         return controls(freeze)
     shown = controls(freeze, CANCEL)
     if freeze.freeze_id is not None:
-        value = block_controls.held_value(freeze.repository, freeze.freeze_id)
+        value = block_controls.control_value(freeze.repository, freeze.freeze_id)
         shown.append(move_button(freeze.repository, freeze_actions.FREEZE_MOVE, value))
     return shown
 
@@ -384,7 +384,7 @@ def which_freeze(known: Sequence[Freeze]) -> list[blocks.Option]:
     return [
         blocks.option(
             clean(f"{number}. {freeze.reason or NO_REASON}", blocks.OPTION_LIMIT),
-            block_controls.held_value(freeze.repository, freeze.freeze_id or ""),
+            block_controls.control_value(freeze.repository, freeze.freeze_id or ""),
         )
         for number, freeze in enumerate(known, start=1)
     ]

@@ -181,7 +181,7 @@ async def open_from_shortcut(call: Call, shortcut: Interaction) -> None:
 
 @handles.click(pause_actions.PAUSE)
 async def press_pause(call: Call, click: Interaction) -> None:
-    await open_form(call, call.held(click).target)
+    await open_form(call, call.control(click).target)
 
 
 @handles.click(controls.PAUSE_TARGET)

@@ -35,12 +35,12 @@ from bot.slack.payloads import Interaction
 
 @handles.click(pause_actions.RESUME, pause_actions.RESUME_OTHER)
 async def press_resume(call: Call, click: Interaction) -> None:
-    held = call.held(click)
+    control = call.control(click)
     on_card = click.block_id.startswith(pause_card.PAUSE_CARD_BLOCK)
-    await resume(call, held.target, read_drawn_line(held.drawn_for), on_card=on_card)
+    await resume(call, control.target, read_drawn_line(control.drawn_for), on_card=on_card)
     is_private = call.response_url is not None and not call.in_channel_message
-    if is_private and not isinstance(held.target, Group):
-        snapshot = await read_queue(held.target, call.bot.sources)
+    if is_private and not isinstance(control.target, Group):
+        snapshot = await read_queue(control.target, call.bot.sources)
         await call.replace_message(queue_status.status(snapshot))
 
 
@@ -112,14 +112,14 @@ async def type_extend(
     `expected`: what the pause says in whose thread it was typed; `freeze_id`: of the freeze.
     """
     if freeze_id is not None:
-        await _type_end_of_freeze(call, controls.Held(target, freeze_id), lasting)
+        await _type_end_of_freeze(call, controls.Control(target, freeze_id), lasting)
         return
     await call.permit(Action.EXTEND, target)
     is_one = not isinstance(target, Group) and expected is not None
-    held = controls.Held(target, expected.written if is_one and expected else "")
+    control = controls.Control(target, expected.written if is_one and expected else "")
     value = target_value(target)
     if is_one:
-        value = controls.held_value(held.repository, held.drawn_for)
+        value = controls.control_value(control.repository, control.drawn_for)
     if lasting is None and not is_endless:
         form = pause_ends.end_form(block_groups.named(target), value, call.channel_id)
         await call.open_modal(form)
@@ -137,15 +137,17 @@ async def type_extend(
         await call.reply(question)
         return
     seen = pause_actions.end_seen_by(lasting, pause_actions.EndSeen.SOME)
-    await _extend(call, held, settled.lasting, seen)
+    await _extend(call, control, settled.lasting, seen)
 
 
-async def _type_end_of_freeze(call: Call, held: controls.Held, lasting: Lasting | None) -> None:
+async def _type_end_of_freeze(
+    call: Call, control: controls.Control, lasting: Lasting | None
+) -> None:
     """Without an end, open the form."""
     if lasting is None:
-        await call.permit(Action.FREEZE, held.target)
-        value = controls.held_value(held.repository, held.drawn_for)
-        name = block_groups.named(held.target)
+        await call.permit(Action.FREEZE, control.target)
+        value = controls.control_value(control.repository, control.drawn_for)
+        name = block_groups.named(control.target)
         form = pause_ends.end_form(
             name, value, call.channel_id, action_id=freeze_actions.FREEZE_END
         )
@@ -160,22 +162,22 @@ async def _type_end_of_freeze(call: Call, held: controls.Held, lasting: Lasting 
     if typed.is_doubt or settled is None:
         raise InvalidDuration(DurationProblem.UNCLEAR, asked.written)
     seen = pause_actions.end_seen_by(lasting, pause_actions.EndSeen.SOME)
-    await _change_end_of_freeze(call, held, settled, seen)
+    await _change_end_of_freeze(call, control, settled, seen)
 
 
 @handles.click(pause_actions.EXTEND, freeze_actions.FREEZE_END)
 async def choose_end(call: Call, click: Interaction) -> None:
     """Any other time than those of the menu is typed into a form."""
     chosen = pause_actions.read_extend_value(click.chosen)
-    held = call.held(chosen.target)
+    control = call.control(chosen.target)
     is_freeze = click.action_id == freeze_actions.FREEZE_END
     if chosen.end != pause_ends.OTHER_TIME:
         change = _change_end_of_freeze if is_freeze else _extend
-        await change(call, held, read_end(chosen.end), chosen.seen)
+        await change(call, control, read_end(chosen.end), chosen.seen)
         return
-    await call.permit(Action.FREEZE if is_freeze else Action.EXTEND, held.target)
+    await call.permit(Action.FREEZE if is_freeze else Action.EXTEND, control.target)
     form = pause_ends.end_form(
-        block_groups.named(held.target),
+        block_groups.named(control.target),
         chosen.target,
         call.channel_id,
         end_seen=chosen.seen,
@@ -189,20 +191,20 @@ async def submit_end(call: Call, form: Interaction) -> Accepted:
     is_freeze = form.carried.action == freeze_actions.FREEZE_END
     with field_checked(form.end_block):
         asked, question = await call.end_in_field(Asked(lasting=read_end(form.end)), form)
-        held = call.held(form.target)
+        control = call.control(form.target)
     lasting = asked.lasting
     if lasting is None or question is not None:
-        return Accepted(_again(call, form, held, question))
+        return Accepted(_again(call, form, control, question))
     value = pause_actions.extend_value(lasting, form.target, _end_seen(form))
     repeat = Repeat(freeze_actions.FREEZE_END if is_freeze else pause_actions.EXTEND, value)
-    if isinstance(held.target, Group):
+    if isinstance(control.target, Group):
         return group_handlers.accept(
-            call, Action.EXTEND, held.target, Asked(lasting=lasting), repeat
+            call, Action.EXTEND, control.target, Asked(lasting=lasting), repeat
         )
     seen = pause_actions.end_seen_by(lasting, _end_seen(form))
     change = _change_end_of_freeze if is_freeze else _extend
-    work = partial(change, held=held, lasting=lasting, seen=seen)
-    return Accepted(pause_ends.end_under_way(held.repository), work, repeat)
+    work = partial(change, control=control, lasting=lasting, seen=seen)
+    return Accepted(pause_ends.end_under_way(control.repository), work, repeat)
 
 
 def _end_seen(form: Interaction) -> pause_actions.EndSeen:
@@ -212,11 +214,14 @@ def _end_seen(form: Interaction) -> pause_actions.EndSeen:
 
 
 def _again(
-    call: Call, form: Interaction, held: controls.Held, question: pause_ends.EndQuestion | None
+    call: Call,
+    form: Interaction,
+    control: controls.Control,
+    question: pause_ends.EndQuestion | None,
 ) -> View:
     """The form once more, with the date of an end that is far away."""
     return pause_ends.end_form(
-        block_groups.named(held.target),
+        block_groups.named(control.target),
         form.target,
         call.channel_id,
         end_seen=_end_seen(form),
@@ -226,11 +231,11 @@ def _again(
 
 
 async def _change_end_of_freeze(
-    call: Call, held: controls.Held, lasting: Lasting, seen: pause_actions.EndSeen
+    call: Call, control: controls.Control, lasting: Lasting, seen: pause_actions.EndSeen
 ) -> None:
-    repository = held.repository
+    repository = control.repository
     outcome = await call.bot.use.freeze_queue.change_end(
-        call.caller, repository, lasting, freeze_id=held.drawn_for, seen=seen
+        call.caller, repository, lasting, freeze_id=control.drawn_for, seen=seen
     )
     if outcome.because is not None:
         await call.reply(answer_unchanged(call, repository, outcome))
@@ -240,22 +245,24 @@ async def _change_end_of_freeze(
 
 @handles.click(pause_actions.KEEP)
 async def press_keep(call: Call, click: Interaction) -> None:
-    await _extend(call, call.held(click), None, pause_actions.EndSeen.SOME)
+    await _extend(call, call.control(click), None, pause_actions.EndSeen.SOME)
 
 
 async def _extend(
-    call: Call, held: controls.Held, lasting: Lasting | None, seen: pause_actions.EndSeen
+    call: Call, control: controls.Control, lasting: Lasting | None, seen: pause_actions.EndSeen
 ) -> None:
-    if isinstance(held.target, Group):
-        await group_handlers.act_on_group(call, Action.EXTEND, held.target, Asked(lasting=lasting))
+    if isinstance(control.target, Group):
+        await group_handlers.act_on_group(
+            call, Action.EXTEND, control.target, Asked(lasting=lasting)
+        )
         return
     outcome = await call.bot.use.pause_queue.extend(
-        call.caller, held.target, lasting, expected=read_drawn_line(held.drawn_for), seen=seen
+        call.caller, control.target, lasting, expected=read_drawn_line(control.drawn_for), seen=seen
     )
     if isinstance(outcome, OtherEnd):
-        await call.reply(pause_ends.other_end(held.target, outcome.known, lasting))
+        await call.reply(pause_ends.other_end(control.target, outcome.known, lasting))
     elif not isinstance(outcome, PauseChange):
-        await call.reply(await _left_alone(call, held.target, outcome))
+        await call.reply(await _left_alone(call, control.target, outcome))
     elif call.view_id is not None or not outcome.posted_here:
         await call.reply(pause_ends.extended_reply(outcome.act))
 
@@ -263,13 +270,13 @@ async def _extend(
 @handles.click(pause_actions.SNOOZE)
 async def snooze(call: Call, click: Interaction) -> None:
     length, value, _ = pause_actions.read_extend_value(click.chosen)
-    held = call.held(value)
+    control = call.control(value)
     wanted = read_length(length).length
     outcome = await call.bot.use.remind_of_pauses.snooze(
-        call.caller, held.repository, read_drawn_line(held.drawn_for), wanted
+        call.caller, control.repository, read_drawn_line(control.drawn_for), wanted
     )
     if isinstance(outcome, Snoozed):
         said = reminders.snoozed(outcome.repository, outcome.next_at, outcome.group)
     else:
-        said = pause_replies.left_alone(held.repository, outcome)
+        said = pause_replies.left_alone(control.repository, outcome)
     await call.reply(said)

@@ -22,16 +22,16 @@ from bot.slack.payloads import Interaction
 @handles.click(pause_actions.MORE)
 async def choose_more(call: Call, click: Interaction) -> None:
     choice, _, value = click.chosen.partition(" ")
-    held = call.held(value)
+    control = call.control(value)
     match pause_actions.More(choice):
         case pause_actions.More.TAKE_OVER:
-            await take_over(call, held.target, read_drawn_line(held.drawn_for))
+            await take_over(call, control.target, read_drawn_line(control.drawn_for))
         case pause_actions.More.REASON:
-            await _open_reason_form(call, held, value)
+            await _open_reason_form(call, control, value)
         case pause_actions.More.NOTIFY:
-            await watch(call, held.target)
+            await watch(call, control.target)
         case pause_actions.More.LOG:
-            await dispatch.run(call, f"log {target_value(held.target)}")
+            await dispatch.run(call, f"log {target_value(control.target)}")
 
 
 @handles.command("takeover")
@@ -40,16 +40,16 @@ async def take_over(call: Call, target: Target, expected: DrawnLine | None = Non
     await call.reply(pause_replies.taken_over(outcome, target))
 
 
-async def _open_reason_form(call: Call, held: controls.Held, value: str) -> None:
+async def _open_reason_form(call: Call, control: controls.Control, value: str) -> None:
     """With the reason of now in it; if that is another pause, show that instead."""
-    repository = held.repository
+    repository = control.repository
     await call.permit(Action.PAUSE, repository)
     found = await call.bot.sources.store.read(
         lambda transaction: Pauses(transaction).open([repository])
     )
     if not found:
         await call.reply(pause_replies.pause_is_over(repository))
-    elif not found[0].says_still(read_drawn_line(held.drawn_for)):
+    elif not found[0].says_still(read_drawn_line(control.drawn_for)):
         await call.reply(pause_replies.other_pause(repository, found[0]))
     else:
         view = pause_form.reason_form(repository, value, call.channel_id, found[0].line.reason)
@@ -58,11 +58,11 @@ async def _open_reason_form(call: Call, held: controls.Held, value: str) -> None
 
 @handles.form(pause_actions.REASON_VIEW)
 async def submit_reason(call: Call, form: Interaction) -> Accepted:
-    held = call.held(form.target)
+    control = call.control(form.target)
     with field_checked(controls.REASON_BLOCK):
         asked = Asked(check_reason(form.reason))
-    drawn = read_drawn_line(held.drawn_for)
-    choice = pause_actions.PauseChoice(target_value(held.target), asked, drawn, keeps_end=True)
+    drawn = read_drawn_line(control.drawn_for)
+    choice = pause_actions.PauseChoice(target_value(control.target), asked, drawn, keeps_end=True)
     repeat = Repeat(pause_actions.REPLACE, controls.value_of(choice))
-    work = partial(change_reason, repository=held.repository, asked=asked, drawn=drawn)
-    return Accepted(modal.working_modal(held.repository), work, repeat)
+    work = partial(change_reason, repository=control.repository, asked=asked, drawn=drawn)
+    return Accepted(modal.working_modal(control.repository), work, repeat)

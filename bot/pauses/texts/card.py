@@ -178,7 +178,7 @@ def _card_buttons(record: PauseRecord) -> list[blocks.Element]:
         ),
         pause_ends.extend_menu(repository, line, record.resumes_at),
     ]
-    value = controls.held_value(repository, line.written)
+    value = controls.control_value(repository, line.written)
     if record.timer is not None and record.timer.set_by.user_id == AUTO_PAUSE.user_id:
         keep = blocks.button("Keep paused", action_id=pause_actions.KEEP, value=value)
         shown.insert(1, keep)
@@ -403,7 +403,7 @@ def resume_button(
     return blocks.button(
         "Resume queue",
         action_id=pause_actions.RESUME,
-        value=controls.held_value(repository, line.written),
+        value=controls.control_value(repository, line.written),
         style="primary",
         spoken=f"Resume queue {repository}",
         confirm=blocks.confirmation(

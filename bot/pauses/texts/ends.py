@@ -121,7 +121,7 @@ def extend_menu(
     repository: RepositoryName, line: DrawnLine, resumes_at: datetime | None
 ) -> blocks.Element:
     """*Extend…* by a length or to another time, or *Set an end…* if there is none."""
-    target = controls.held_value(repository, line.written)
+    target = controls.control_value(repository, line.written)
     return end_menu(
         target, pause_actions.EXTEND, escape(repository) if resumes_at is None else None
     )
@@ -177,7 +177,7 @@ def other_end(
     said = f"{name} is paused {UNTIL_RESUMED}, so there is no end to move. Nothing was changed."
     if not isinstance(lasting, For):
         return blocks.sentence(said)
-    target = controls.held_value(repository, known.drawn.written)
+    target = controls.control_value(repository, known.drawn.written)
     value = pause_actions.extend_value(lasting, target, pause_actions.EndSeen.NONE)
     label = f"Resume in {duration(lasting.length)}"
     button = blocks.button(label, action_id=pause_actions.EXTEND, value=value)

@@ -74,7 +74,7 @@ def escalation(record: PauseRecord, mention: str, group: str | None, now: dateti
     name = escape(record.repository) if group is None else name_of(group)
     verb = "is" if group is None else "has queues that are"
     state = f"*{name} {verb} still paused* after {duration(now - record.since)}"
-    value = controls.held_value(record.repository, record.drawn.written)
+    value = controls.control_value(record.repository, record.drawn.written)
     resume = pause_card.resume_button(
         record.repository,
         record.drawn,
@@ -118,7 +118,7 @@ def _snooze_button(record: PauseRecord) -> blocks.Element:
     plan = record.reminders
     length = plan.snooze_length if plan is not None else SHORTEST_SNOOZE
     value = pause_actions.extend_value(
-        For(length), controls.held_value(record.repository, record.drawn.written)
+        For(length), controls.control_value(record.repository, record.drawn.written)
     )
     return blocks.button(f"Snooze {duration(length)}", action_id=pause_actions.SNOOZE, value=value)
 

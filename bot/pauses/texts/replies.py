@@ -351,7 +351,7 @@ def stops(status: QueueStatus | None) -> str:
 
 def resume_other(running: RepositoryName, known: PauseRecord) -> Message:
     """The question before resuming another queue than the channel's own, which is running."""
-    value = controls.held_value(known.repository, known.drawn.written)
+    value = controls.control_value(known.repository, known.drawn.written)
     return blocks.post(
         f":double_vertical_bar: {escape(running)} is running. {escape(known.repository)} is "
         f"paused{by_whom(known)}: {literal(known.line.reason, REASON_LIMIT)}. *Resume it?*",

@@ -56,7 +56,7 @@ def test_a_due_digest_is_one_delivery_and_leaves_the_next_digest_alone(
     (claimed,) = claim(transaction, LATER)
     summarized = Outbox(transaction).summary_content(claimed.delivery_id)
     assert claimed.delivery_id == summary_id("d1", "d3")
-    assert (claimed.summarizes, claimed.digest) == (2, True)
+    assert (claimed.summarizes, claimed.waits_for_digest) == (2, True)
     assert summarized.counts == {(SITE, "merge"): 3}
     assert summarized.oldest_created_at == after(1)
     Outbox(transaction).record([delivered(claimed, "1.1", LATER)])

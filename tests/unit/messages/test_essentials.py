@@ -68,11 +68,11 @@ def test_a_menu_carries_its_pause_for_any_name(owner: int, name: int, *, has_end
         chosen = pause_actions.read_extend_value(str(option["value"]))
 
         assert (chosen.seen is pause_actions.EndSeen.SOME) is has_end
-        held = controls.read_held(chosen.target, Groups((), Repositories((API, repository))))
+        held = controls.read_control(chosen.target, Groups((), Repositories((API, repository))))
 
         assert (held.repository, read_drawn_line(held.drawn_for)) == (repository, line)
         with pytest.raises(RepositoryNotAllowed):
-            controls.read_held(chosen.target, Groups((), Repositories((API,))))
+            controls.read_control(chosen.target, Groups((), Repositories((API,))))
 
 
 @given(st.text() | st.text(alphabet='"\\\x01\x1f🚀é', max_size=REASON_LIMIT))
