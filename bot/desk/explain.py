@@ -1,6 +1,6 @@
 """The only wording of failures: what went wrong, and how to fix it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
@@ -57,27 +57,13 @@ def explain(error: Exception, *, command: str, reference: str, repeat: Repeat | 
         name = quote(error.repository, 150)
         said = said if name in said else f"*{name}:* {said}"
     shown = [blocks.section(f":warning: {said}")]
-    may_pass = kernel_errors.is_uncertain(error) or isinstance(
-        error,
-        (
-            merge_queue_errors.MergeQueueUnavailable,
-            act_errors.QueueBusy,
-            store_errors.StoreUnavailable,
-            slack_errors.CutOff,
-            kernel_errors.ActDefect,
-        ),
-    )
     is_done = act is not None and act.state is kernel_errors.ActState.DONE
-    if is_done:
-        may_pass = False
-    needs_click = isinstance(error, slack_errors.NeedsClick)
-    buttons = []
-    if (may_pass or needs_click) and repeat is not None:
-        label = "Open form" if needs_click else pause_outcomes.again(act)
-        buttons.append((label, repeat.action_id, repeat.value))
-    if isinstance(error, kernel_errors.UserError):
-        labels = [clean(f"Run {command} {offer}", blocks.BUTTON_LIMIT) for offer in error.instead]
-        buttons += zip(labels, controls.INSTEAD, error.instead, strict=False)
+    may_pass = not is_done and _may_pass(error)
+    buttons = [*_instead(error, command)]
+    if repeat is not None and isinstance(error, slack_errors.NeedsClick):
+        buttons.insert(0, ("Open form", repeat.action_id, repeat.value))
+    elif repeat is not None and may_pass:
+        buttons.insert(0, (pause_outcomes.again(act), repeat.action_id, repeat.value))
     fitting = [
         blocks.button(label, action_id=action_id, value=typed)
         for label, action_id, typed in buttons
@@ -88,6 +74,28 @@ def explain(error: Exception, *, command: str, reference: str, repeat: Repeat | 
         shown.append(blocks.context(f"reference {reference}"))
     message = blocks.message(*shown)
     return message if is_done else blocks.refusal(message)
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether the same may work if it is asked for again."""
+    return kernel_errors.is_uncertain(error) or isinstance(
+        error,
+        (
+            merge_queue_errors.MergeQueueUnavailable,
+            act_errors.QueueBusy,
+            store_errors.StoreUnavailable,
+            slack_errors.CutOff,
+            kernel_errors.ActDefect,
+        ),
+    )
+
+
+def _instead(error: Exception, command: str) -> Iterator[tuple[str, str, str]]:
+    """Label, action and command of each button that offers what may have been meant."""
+    if not isinstance(error, kernel_errors.UserError):
+        return
+    for action_id, offer in zip(controls.INSTEAD, error.instead, strict=False):
+        yield clean(f"Run {command} {offer}", blocks.BUTTON_LIMIT), action_id, offer
 
 
 def _leaves_a_state(error: Exception, act: kernel_errors.FailedAct) -> bool:

@@ -461,39 +461,39 @@ class ApplyWindows:
         async with self._acts.locked(act):
             listed = await listed_freezes(queue.merge_queue, key.repository)
             made = freeze_with(record.freeze_id, listed.freezes)
-            if (
-                occurrence is not None
-                and made is not None
-                and ends_as(made.terms, occurrence.ends_at)
-            ):
+            moved = replace(record, ends_at=occurrence.ends_at) if occurrence is not None else None
+            if moved is not None and made is not None and ends_as(made.terms, moved.ends_at):
                 # The answer to the change was lost.
-                await store.run(
-                    occurrences.change, record, replace(record, ends_at=occurrence.ends_at)
-                )
+                await store.run(occurrences.change, record, moved)
                 return
             if made is None or not ends_as(made.terms, record.ends_at):
                 await self._leave(record)
                 return
-            if occurrence is not None and is_kept:
-                act = replace(act, resumes_at=occurrence.ends_at)
-                async with queue.recorded(act) as answers:
-                    await queue.merge_queue.change_freeze(
-                        key.repository,
-                        made.listed_id,
-                        FreezeChange(occurrence.ends_at, made.zone),
-                        on_answer=answers.append,
-                    )
-                await store.run(
-                    occurrences.change, record, replace(record, ends_at=occurrence.ends_at)
-                )
+            if moved is not None and is_kept:
+                await self._move_end(act, made, moved.ends_at)
+                await store.run(occurrences.change, record, moved)
                 return
-            signed = signed_reason(WITHDRAWN, act.actor)
-            act = replace(act, reason=WITHDRAWN, stored_reason=signed)
-            async with queue.recorded(act) as answers:
-                await queue.merge_queue.delete_freeze(
-                    key.repository, made.listed_id, signed, on_answer=answers.append
-                )
+            await self._end_freeze(act, made)
         await self._withdraw(record)
+
+    async def _move_end(self, act: AuditRecord, made: Freeze, ends_at: datetime) -> None:
+        queue = self.freeze_queue
+        async with queue.recorded(replace(act, resumes_at=ends_at)) as answers:
+            await queue.merge_queue.change_freeze(
+                act.repository,
+                made.listed_id,
+                FreezeChange(ends_at, made.zone),
+                on_answer=answers.append,
+            )
+
+    async def _end_freeze(self, act: AuditRecord, made: Freeze) -> None:
+        queue = self.freeze_queue
+        signed = signed_reason(WITHDRAWN, act.actor)
+        act = replace(act, reason=WITHDRAWN, stored_reason=signed)
+        async with queue.recorded(act) as answers:
+            await queue.merge_queue.delete_freeze(
+                act.repository, made.listed_id, signed, on_answer=answers.append
+            )
 
     async def _change_pause(self, record: OccurrenceRecord, occurrence: Occurrence | None) -> None:
         """Move the pause's end: to now, unless this or another occurrence is planned for now."""

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from bot.acts.confirmation import ConfirmationRequest
 from bot.acts.permission import Right
 from bot.channels.rows import Subscriptions
+from bot.channels.subscription import ListedSubscription
 from bot.doctor.diagnosis import Diagnosis, QueueVerdict
 from bot.doctor.examining import ExamineQueue
 from bot.doctor.texts.causes import cause_headline
@@ -96,18 +97,7 @@ async def home_state(
     index = max(min(first, len(repositories) - 1), 0)
     first = index - index % HOME_QUEUES_SHOWN
     now = sources.clock.now()
-    since = now - RECENTLY
-
-    def known(transaction: Transaction) -> _KnownQueues:
-        pauses = Pauses(transaction).open(repositories)
-        freezes = Freezes(transaction).of(repositories)
-        return _KnownQueues(
-            paused={pause.repository for pause in pauses},
-            frozen={freeze.repository for freeze in freezes if freeze.is_in_force(now)},
-            of_authors=PullRequests(transaction).repositories_of(logins, since),
-        )
-
-    stored = await sources.store.read(known)
+    stored = await sources.store.read(_known_queues, repositories, logins, now)
     ordered = sorted(
         repositories, key=lambda name: (name not in stored.paused, name not in stored.frozen)
     )
@@ -131,15 +121,8 @@ async def home_state(
             first=first,
             total=len(repositories),
             polled={name: poll.polled_at for name, poll in polls.items()},
-            subscriptions=FirstEntries(
-                Subscriptions(transaction).listed(0, SUBSCRIPTIONS_SHOWN),
-                Subscriptions(transaction).count_listed(),
-            ),
-            health=BotHealth(
-                Outbox(transaction).summary(),
-                Outages(transaction).active(),
-                SlackOutages(transaction).active(),
-            ),
+            subscriptions=_subscriptions(transaction),
+            health=_bot_health(transaction),
             read_at=sources.clock.now(),
             timed=timed(Pauses(transaction).open(repositories)),
             others=[queue for queue in read if queue not in shown],
@@ -150,6 +133,34 @@ async def home_state(
         )
 
     return await sources.store.read(state)
+
+
+def _known_queues(
+    transaction: Transaction,
+    repositories: Sequence[RepositoryName],
+    logins: Collection[str],
+    now: datetime,
+) -> _KnownQueues:
+    pauses = Pauses(transaction).open(repositories)
+    freezes = Freezes(transaction).of(repositories)
+    return _KnownQueues(
+        paused={pause.repository for pause in pauses},
+        frozen={freeze.repository for freeze in freezes if freeze.is_in_force(now)},
+        of_authors=PullRequests(transaction).repositories_of(logins, now - RECENTLY),
+    )
+
+
+def _subscriptions(transaction: Transaction) -> FirstEntries[ListedSubscription]:
+    stored = Subscriptions(transaction)
+    return FirstEntries(stored.listed(0, SUBSCRIPTIONS_SHOWN), stored.count_listed())
+
+
+def _bot_health(transaction: Transaction) -> BotHealth:
+    return BotHealth(
+        Outbox(transaction).summary(),
+        Outages(transaction).active(),
+        SlackOutages(transaction).active(),
+    )
 
 
 async def _known_causes(

@@ -1,6 +1,6 @@
 """The App Home tab: what waits for the person, all repositories at a glance, and bot status."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from bot.acts.errors import PermissionDenied
@@ -36,6 +36,7 @@ from bot.home.choices import (
     Viewer,
 )
 from bot.kernel.metrics import SuspendedChannel
+from bot.kernel.repository import RepositoryName
 from bot.pauses.pause import PauseRecord
 from bot.pauses.texts.ends import resumes
 from bot.people import texts as people_texts
@@ -183,35 +184,15 @@ def unavailable() -> View:
 
 def _queue_blocks(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Block]:
     repository = queue.repository if isinstance(queue, Snapshot) else queue
-    last_poll = ""
-    polled_at = state.polled.get(repository)
-    if polled_at is not None:
-        age = state.read_at - polled_at
-        last_poll = f"Event log read {duration(age)} ago"
-        if age > OLD_LOG:
-            last_poll = f":warning: {last_poll}"
+    last_poll = _last_poll(repository, state)
     block_id = f"home:{repository}"[:255]
     if not isinstance(queue, Snapshot):
         text = f":warning: *{escape(repository)}*: the merge queue service isn't responding"
-        retry = blocks.button(
-            "Try again",
-            action_id=controls.REFRESH,
-            value=f"status {repository}",
-            spoken=f"Try again: {repository}",
-        )
         return [
             blocks.section(text),
             *([blocks.context(last_poll)] if last_poll else []),
-            blocks.actions([retry], block_id=block_id),
+            blocks.actions([_try_again(repository)], block_id=block_id),
         ]
-    change: list[blocks.Element] = []
-    if Right.PAUSE in viewer.rights:
-        change.append(queue_parts.toggle(repository, picture.picture(queue)))
-    if Right.FREEZE in viewer.rights and state.offers_freezes:
-        spoken = f"Freeze {repository}"
-        change.append(
-            blocks.button("Freeze…", action_id=freeze_actions.PLAN, value=repository, spoken=spoken)
-        )
     shown = picture.picture(queue)
     facts = [
         "" if queue_parts.is_idle(shown) else queue_parts.queue_counts(shown),
@@ -224,8 +205,44 @@ def _queue_blocks(queue: ReadQueue, state: HomeState, viewer: Viewer) -> list[Bl
         _queue_headline(queue, state),
         *([blocks.context(*facts)] if any(facts) else []),
         *queue_status.reason(queue),
-        blocks.actions([*change, queue_status.refresh_button(queue)], block_id=block_id),
+        blocks.actions(
+            [*_acts_on(queue, state, viewer), queue_status.refresh_button(queue)],
+            block_id=block_id,
+        ),
     ]
+
+
+def _last_poll(repository: RepositoryName, state: HomeState) -> str:
+    """How long ago its log was read; empty if it never was."""
+    polled_at = state.polled.get(repository)
+    if polled_at is None:
+        return ""
+    age = state.read_at - polled_at
+    mark = ":warning: " if age > OLD_LOG else ""
+    return f"{mark}Event log read {duration(age)} ago"
+
+
+def _try_again(repository: RepositoryName) -> blocks.Element:
+    return blocks.button(
+        "Try again",
+        action_id=controls.REFRESH,
+        value=f"status {repository}",
+        spoken=f"Try again: {repository}",
+    )
+
+
+def _acts_on(queue: Snapshot, state: HomeState, viewer: Viewer) -> Iterator[blocks.Element]:
+    """The buttons for what the viewer may do to the queue."""
+    repository = queue.repository
+    if Right.PAUSE in viewer.rights:
+        yield queue_parts.toggle(repository, picture.picture(queue))
+    if Right.FREEZE in viewer.rights and state.offers_freezes:
+        yield blocks.button(
+            "Freeze…",
+            action_id=freeze_actions.PLAN,
+            value=repository,
+            spoken=f"Freeze {repository}",
+        )
 
 
 def _queue_headline(queue: Snapshot, state: HomeState) -> Block:

@@ -159,14 +159,8 @@ class PauseQueue:
                 return False
             if not known.is_of(seen.line.paused_at) or known.resumes_at != seen.resumes_at:
                 return False
-            done = replace(
-                act,
-                at=self.acts.clock.now(),
-                result=ActResult.DONE,
-                stored_reason=known.line.stored_reason,
-                paused_at=known.line.paused_at,
-                previous=Previous(known.line.reason),
-            )
+            about = _about_end_of(known, act)
+            done = replace(about, at=self.acts.clock.now(), result=ActResult.DONE)
             await self.acts.store.run(_store_new_end, done, known, [])
             self.acts.wake()
             return True
@@ -197,13 +191,7 @@ class PauseQueue:
                 await self.acts.record_unchanged_as_read(act, "not paused")
                 return pause_outcomes.NotPaused()
             known = await know_pause(self.acts.store, repository, current)
-            act = replace(
-                act,
-                at=self.acts.clock.now(),
-                stored_reason=known.line.stored_reason,
-                paused_at=known.line.paused_at,
-                previous=Previous(known.line.reason),
-            )
+            act = replace(_about_end_of(known, act), at=self.acts.clock.now())
             is_changed = expected is not None and not known.says_still(expected)
             if is_changed or not known.pause_id:
                 await self.acts.record_unchanged_as_read(act, "another pause is in force")
@@ -290,6 +278,16 @@ class PauseQueue:
 
 def _has_end(known: PauseRecord, end: datetime | None) -> bool:
     return end is None or (known.resumes_at is not None and abs(known.resumes_at - end) < SAME_END)
+
+
+def _about_end_of(known: PauseRecord, act: AuditRecord) -> AuditRecord:
+    """The act, of which the end of the pause that is known is the subject."""
+    return replace(
+        act,
+        stored_reason=known.line.stored_reason,
+        paused_at=known.line.paused_at,
+        previous=Previous(known.line.reason),
+    )
 
 
 def _store_new_end(

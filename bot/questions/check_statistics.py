@@ -59,11 +59,7 @@ def compare_removals(  # noqa: PLR0913  # two are keywords
     known_since: datetime,
 ) -> CheckStatistics:
     """Count the removals among `records`, which are whole from `known_since` to `end`."""
-    removals: list[EventRecord] = []
-    for events in by_pull_request(records):
-        kind_of = kinds(events)
-        left = (event for event in events if kind_of[event.event_id] in LEFT)
-        removals += (with_preceding_events(event, events) for event in left)
+    removals = _removals_among(records)
     paused = [(pause.since, pause.ended_at) for pause in pauses]
     frozen = [
         (freeze.begins_at, freeze.over_at or freeze.ends_at)
@@ -78,11 +74,7 @@ def compare_removals(  # noqa: PLR0913  # two are keywords
         own = [record for record in removals if start <= min(record.received_at, last) < until]
         return Removals(
             len(own),
-            Counter(
-                check
-                for record in own
-                for check in {each.name for each in record.details.checks if each.name}
-            ),
+            _failed_checks_of(own),
             Counter(record.details.code for record in own),
             _covered(paused, start, until),
             _covered(frozen, start, until),
@@ -92,6 +84,24 @@ def compare_removals(  # noqa: PLR0913  # two are keywords
     has_before = known_since <= end - 2 * asked
     before = of(end - 2 * asked, end - asked) if has_before else None
     return CheckStatistics(repository, asked, start, end, of(start, end), before)
+
+
+def _removals_among(records: Iterable[EventRecord]) -> list[EventRecord]:
+    """The leaves of pull requests that didn't merge, with the details of earlier events."""
+    removals: list[EventRecord] = []
+    for events in by_pull_request(records):
+        kind_of = kinds(events)
+        left = (event for event in events if kind_of[event.event_id] in LEFT)
+        removals += (with_preceding_events(event, events) for event in left)
+    return removals
+
+
+def _failed_checks_of(removals: Iterable[EventRecord]) -> Counter[str]:
+    """How many of the pull requests each check threw out."""
+    found: Counter[str] = Counter()
+    for removal in removals:
+        found.update({check.name for check in removal.details.checks if check.name})
+    return found
 
 
 def _covered(

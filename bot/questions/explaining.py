@@ -45,17 +45,8 @@ async def explain_pull_request(
         _logged(repository, number, sources),
         answer_or(QueuedDetails(), sources.service.queued_details(repository, number)),
     )
-    since = sources.clock.now() - LONGEST_LOOKBACK
-    # Not every type is in the store, but what is there needs no log.
-    stored = await sources.store.read(
-        lambda transaction: Events(transaction).of_pull_requests(
-            repository, [number], since=since, limit=EVENTS_READ
-        )
-    )
-    known = {record.event_id: record for record in stored}
-    if not isinstance(logged, MergeQueueError):
-        known |= {record.event_id: record for record in logged}
-    read = in_order([*known.values()])
+    is_log_read = not isinstance(logged, MergeQueueError)
+    read = await _with_stored(repository, number, logged, sources)
     around = await sources.store.read(with_removals_here, repository, read, read)
     records = [with_preceding_events(record, around) for record in read]
     position = find(number, snapshot.status, records)
@@ -66,7 +57,6 @@ async def explain_pull_request(
     if isinstance(logged, MergeQueueError) and position == NotQueued() and not records:
         raise logged
     seen = await _seen(number, snapshot, position, sources)
-    is_log_read = not isinstance(logged, MergeQueueError)
     checks: Checks | None = details.mergeability_check
     is_running = isinstance(position, InBatch) and position.batch.status.code == RUNNING
     if checks is None and is_running:
@@ -177,3 +167,25 @@ async def _logged(
     except MergeQueueError as error:
         return error
     return page.events
+
+
+async def _with_stored(
+    repository: RepositoryName,
+    number: int,
+    logged: Sequence[EventRecord] | MergeQueueError,
+    sources: Sources,
+) -> Sequence[EventRecord]:
+    """The events in the log, if it could be read, and those stored, oldest first.
+
+    Not every type is in the store, but what is there needs no log.
+    """
+    since = sources.clock.now() - LONGEST_LOOKBACK
+    stored = await sources.store.read(
+        lambda transaction: Events(transaction).of_pull_requests(
+            repository, [number], since=since, limit=EVENTS_READ
+        )
+    )
+    known = {record.event_id: record for record in stored}
+    if not isinstance(logged, MergeQueueError):
+        known |= {record.event_id: record for record in logged}
+    return in_order([*known.values()])

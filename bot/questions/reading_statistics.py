@@ -109,18 +109,8 @@ def read_week(
         type_: events.between(repository, type_, since, end, MOST_STORED)
         for type_ in (LEAVE, MERGED, CHECKS_END)
     }
-    longest = since - 2 * WEEK
-    is_older_known = bool(events.between(repository, LEAVE, longest, since, 1))
-    oldest = [newest_first[-1].received_at for newest_first in stored.values() if newest_first]
-    known_since = since
-    if not is_older_known:
-        known_since = min(oldest, default=end - WEEK)
-    cut = [
-        newest_first[-1].received_at
-        for newest_first in stored.values()
-        if len(newest_first) >= MOST_STORED
-    ]
-    known_since = max([known_since, *cut])
+    is_older_known = bool(events.between(repository, LEAVE, since - 2 * WEEK, since, 1))
+    known_since = _known_since(stored.values(), since, end, is_older_known=is_older_known)
     leaves = _oldest_first(end, stored[LEAVE])
     around = preceding_events(transaction, repository, leaves)
     others = [*_oldest_first(end, stored[MERGED]), *_oldest_first(end, stored[CHECKS_END])]
@@ -136,6 +126,22 @@ def read_week(
         known_since=known_since,
     )
     return compare_weeks(removals, in_order([*records.values()]))
+
+
+def _known_since(
+    stored: Collection[Sequence[EventRecord]],
+    since: datetime,
+    end: datetime,
+    *,
+    is_older_known: bool,
+) -> datetime:
+    """From when on the stored events, each type newest first, are all that happened."""
+    oldest = [newest_first[-1].received_at for newest_first in stored if newest_first]
+    cut = [
+        newest_first[-1].received_at for newest_first in stored if len(newest_first) >= MOST_STORED
+    ]
+    known_since = since if is_older_known else min(oldest, default=end - WEEK)
+    return max([known_since, *cut])
 
 
 def _oldest_first(end: datetime, newest_first: Sequence[EventRecord]) -> Sequence[EventRecord]:

@@ -81,19 +81,7 @@ async def open_ports(
     if await take_over_database(store, url, stack):
         await store.run(lambda transaction: UnansweredRequests(transaction).cut_off(clock.now()))
     await stack.enter_async_context(while_file_stays(url, clock))
-    merge_queue = await stack.enter_async_context(
-        MergeQueueClient(
-            Http(
-                base_url=settings.api_url,
-                token=settings.api_token,
-                own_tokens=own_tokens(settings),
-                clock=clock,
-                requests_at_once=settings.requests_at_once,
-                metrics=metrics,
-            ),
-            deprecated_pause=settings.deprecated_pause,
-        )
-    )
+    merge_queue = await stack.enter_async_context(_merge_queue(settings, clock, metrics))
     session = await stack.enter_async_context(open_session(proxy_towards(settings.slack_api_url)))
     limits = Limits(store)
     await limits.sync()
@@ -115,6 +103,18 @@ async def open_ports(
     slack = SlackSide(client, identity, channels, replies)
     configured = configured_by(settings, identity)
     return Ports(clock, store, merge_queue, slack, metrics, configured)
+
+
+def _merge_queue(settings: Settings, clock: Clock, metrics: Metrics) -> MergeQueueClient:
+    http = Http(
+        base_url=settings.api_url,
+        token=settings.api_token,
+        own_tokens=own_tokens(settings),
+        clock=clock,
+        requests_at_once=settings.requests_at_once,
+        metrics=metrics,
+    )
+    return MergeQueueClient(http, deprecated_pause=settings.deprecated_pause)
 
 
 def configured_by(

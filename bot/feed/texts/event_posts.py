@@ -114,10 +114,7 @@ def event(  # noqa: PLR0913  # seven are keywords
     post = _post_parts(record, kind, verdict)
     if others:
         post = replace(post, details=(still_frozen(others),))
-    if kind is EventKind.ENTER and pause is AtPause.IN_FORCE:
-        post = replace(post, verdict="the queue is paused")
-    elif _is_queued_again(record, kind, pause):
-        post = PostParts(":inbox_tray:", "Queued", "the queue has resumed")
+    post = _at_pause(post, record, kind, pause)
     if is_brief:
         post = replace(post, evidence=(), details=())
     if asked is None:
@@ -141,6 +138,15 @@ def event(  # noqa: PLR0913  # seven are keywords
         blocks=tuple(shown),
         colour=_COLOURS.get(kind),
     )
+
+
+def _at_pause(post: PostParts, record: EventRecord, kind: EventKind, pause: AtPause) -> PostParts:
+    """The parts as that pause changes them."""
+    if kind is EventKind.ENTER and pause is AtPause.IN_FORCE:
+        return replace(post, verdict="the queue is paused")
+    if _is_queued_again(record, kind, pause):
+        return PostParts(":inbox_tray:", "Queued", "the queue has resumed")
+    return post
 
 
 def _step(post: PostParts, whose: str) -> str:

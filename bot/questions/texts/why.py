@@ -88,15 +88,11 @@ def why(explanation: Explanation) -> Message:
             f"#{number} is not in the merge queue of {name}, and "
             "the event log doesn't mention it. Is the number right?"
         )
-    linked = f"#{number}"
-    author = ""
-    if seen is not None:
-        linked = pull_request(number, seen.title, seen.url)
-        author = person(seen.author)
-    headline = f"{answer.mark} *{answer.word}* {name} {linked}"
-    if answer.cause:
-        # On a phone the cause is in the first lines.
-        headline += f": {answer.cause}"
+    linked = pull_request(number, seen.title, seen.url) if seen is not None else f"#{number}"
+    author = person(seen.author) if seen is not None else ""
+    # On a phone the cause is in the first lines.
+    cause = f": {answer.cause}" if answer.cause else ""
+    headline = f"{answer.mark} *{answer.word}* {name} {linked}{cause}"
     waits = f"*Waits for:* {answer.waits}" if answer.waits else ""
     below = (answer.verdict, waits, _failed(explanation), _unmet(explanation), answer.next_step)
     read = f"Updated {clock_time(explanation.snapshot.read_at)}"
@@ -113,14 +109,19 @@ def why(explanation: Explanation) -> Message:
     if not explanation.is_log_read:
         missing = "The event log can't be read right now, so past events are missing"
         shown.append(blocks.context(missing))
-    again, log = asking(explanation.repository, number)
+    buttons = _why_buttons(explanation, has_failed=answer.has_failed)
+    return blocks.message(*shown, blocks.actions(buttons))
+
+
+def _why_buttons(explanation: Explanation, *, has_failed: bool) -> list[blocks.Element]:
+    again, log = asking(explanation.repository, explanation.number)
     buttons = [
         blocks.button("Refresh", action_id=controls.REFRESH, value=again),
         blocks.button("Its event log", action_id=controls.LOG_OF, value=log),
     ]
-    if answer.has_failed:
-        buttons.append(mute_button(explanation.repository, number))
-    return blocks.message(*shown, blocks.actions(buttons))
+    if has_failed:
+        buttons.append(mute_button(explanation.repository, explanation.number))
+    return buttons
 
 
 def _said(explanation: Explanation) -> _Said | None:
