@@ -353,7 +353,7 @@ def _problem_in_words(name: str, error: ErrorDetails, file: SettingsFile) -> str
         table = table if keys else None
     elif error["type"] == "extra_forbidden" and name in TABLES:
         *keys, written = keys
-        meant = _meant(written, _table_of(name, described))
+        meant = _name_meant(written, _table_of(name, described))
         described = [*keys, meant] if meant else []
         why = f"{written} isn't a setting of such a table"
         if meant:
@@ -370,7 +370,7 @@ def _problem_in_words(name: str, error: ErrorDetails, file: SettingsFile) -> str
     return f"{why}{'' if why.endswith('?') else '.'} {takes}"
 
 
-def _meant(written: str, table: type[BaseModel]) -> str | None:
+def _name_meant(written: str, table: type[BaseModel]) -> str | None:
     """The name in such a table that was probably meant; none for that of another setting."""
     name = _in_small(written)
     if name not in table.model_fields and variable(name) in VARIABLES:

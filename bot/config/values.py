@@ -147,13 +147,13 @@ def _repository_hint(word: str) -> str | None:
 def _listed_words(value: object) -> list[str]:
     """The words of a list or of a text with commas; `@path` is the lines of that file."""
     words = []
-    for word in _listed(value):
+    for word in _as_list(value):
         path = path_in(word)
-        words += [word] if path is None else _listed(_of_file(path))
+        words += [word] if path is None else _as_list(_of_file(path))
     return words
 
 
-def _listed(value: object) -> list[str]:
+def _as_list(value: object) -> list[str]:
     words = split(value)
     if not all(isinstance(word, str) for word in words):
         raise ValueError("neither text nor a list of texts")
@@ -168,15 +168,15 @@ def _entries(value: object) -> list[str]:
     """
     if isinstance(value, Mapping):
         return [f"{name}={text}" for name, named in value.items() for text in _table_values(named)]
-    texts = re.split(r"[;\n]", value) if isinstance(value, str) else _listed(value)
+    texts = re.split(r"[;\n]", value) if isinstance(value, str) else _as_list(value)
     return [text.strip() for text in texts if text.strip()]
 
 
 def _table_values(value: object) -> list[str]:
     """The values of one name in a table: `C123 = ["merge"]` in it is C123:merge."""
     if isinstance(value, Mapping):
-        return [f"{name}:{','.join(_listed(inner))}" for name, inner in value.items()]
-    return [value] if isinstance(value, str) else _listed(value)
+        return [f"{name}:{','.join(_as_list(inner))}" for name, inner in value.items()]
+    return [value] if isinstance(value, str) else _as_list(value)
 
 
 def _of_file(path: str) -> list[str]:
@@ -193,7 +193,7 @@ def _of_file(path: str) -> list[str]:
 def groups(value: object, info: ValidationInfo) -> tuple[Group, ...]:
     """Raises GroupsProblem."""
     if isinstance(value, Mapping):
-        value = [f"{name}={','.join(_listed(named))}" for name, named in value.items()]
+        value = [f"{name}={','.join(_as_list(named))}" for name, named in value.items()]
     return read_groups(";".join(_entries(value)), info.data.get("repositories"))
 
 
@@ -274,7 +274,7 @@ def check_channel(repository: RepositoryName, known: Repositories) -> None:
 def who_may_pause(value: object) -> WhoMayPause:
     if isinstance(value, (Everyone, Listed)):
         return value
-    ids = _listed(value)
+    ids = _as_list(value)
     if [user_id.lower() for user_id in ids] == [EVERYONE_WORD]:
         return Everyone()
     for user_id in ids:
@@ -293,7 +293,7 @@ def who_may_pause(value: object) -> WhoMayPause:
 def people(value: object) -> frozenset[str]:
     if isinstance(value, frozenset):
         return value
-    ids = _listed(value)
+    ids = _as_list(value)
     for user_id in ids:
         if not _PERSON_ID.fullmatch(user_id):
             raise ValueError(
@@ -340,7 +340,7 @@ def profile_field(value: object) -> str | None:
 
 def bot_logins(value: object) -> tuple[str, ...]:
     """In lower case and without `[bot]`, which always counts."""
-    words = _listed(value)
+    words = _as_list(value)
     for word in words:
         if not _BOT_LOGIN.fullmatch(word):
             raise ValueError(f"“{word[:80]}” is neither a login nor an ending such as *-bot")

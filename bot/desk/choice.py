@@ -216,7 +216,7 @@ def which_target(unclear: TargetNotClear, own: Target | None, typed: str = "") -
     `own`: the queue or group meant where none is named; None if that needs another question.
     """
     readings = unclear.readings[: len(controls.MEANT)]
-    named = [(_meant(reading, own), reading) for reading in readings]
+    named = [(_meaning_in_words(reading, own), reading) for reading in readings]
     asked = alternatives(list(dict.fromkeys(quote(name, NAME_SHOWN) for name, _ in named)))
     if len(asked) > HEAD_LENGTH:
         asked = "which queue"
@@ -253,7 +253,7 @@ def which_target(unclear: TargetNotClear, own: Target | None, typed: str = "") -
     return blocks.message(*shown, *answers)
 
 
-def _meant(reading: TypedMeaning, own: Target | None) -> str:
+def _meaning_in_words(reading: TypedMeaning, own: Target | None) -> str:
     meant = reading.target or (target_value(own) if own is not None else ANOTHER)
     return ALL_QUEUES if meant == f"@{ALL}" else meant
 

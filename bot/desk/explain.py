@@ -410,7 +410,9 @@ def _not_offered(error: merge_queue_errors.NotOffered, _command: str, _repositor
     return f"The merge queue service no longer offers this: {refusal(error)}."
 
 
-def _refused(error: kernel_errors.MergeQueueRefused, _command: str, _repository: str) -> str:
+def _service_refused(
+    error: kernel_errors.MergeQueueRefused, _command: str, _repository: str
+) -> str:
     return f"The merge queue service refused this: {refusal(error)}."
 
 
@@ -467,7 +469,7 @@ _SENTENCES: Mapping[type, str | Callable[[Any, str, str], str]] = {
     merge_queue_errors.ResourceNotFound: _not_found,
     merge_queue_errors.RepositoryMoved: _moved,
     merge_queue_errors.NotOffered: _not_offered,
-    kernel_errors.MergeQueueRefused: _refused,
+    kernel_errors.MergeQueueRefused: _service_refused,
     merge_queue_errors.PauseNotOffered: (
         "The merge queue service doesn't offer pausing, nor does it say whether a queue is paused. "
         "Pause or resume {repository} on the service's own pages."

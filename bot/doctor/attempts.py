@@ -9,8 +9,8 @@ from bot.log.preceding import is_aborted
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import CHECKS_END, CHECKS_START, LEAVE, CodeClass, class_of
 
-Stay = tuple[int, str]
-"""A pull request and what identifies its stay in the queue."""
+EntryKey = tuple[int, str]
+"""A pull request and what identifies its queue entry."""
 
 
 @dataclass(slots=True)
@@ -22,7 +22,7 @@ class Attempt:
     names: frozenset[str]  #: the checks that failed; empty if the service names none
     run: str  #: the address of a failed one; empty if the service gives none
     members: set[int] = field(default_factory=set)
-    stays: set[Stay] = field(default_factory=set)  #: of these pull requests
+    entries: set[EntryKey] = field(default_factory=set)  #: the queue entries of these pull requests
     started_at: datetime | None = None  #: None if the log doesn't say
 
 
@@ -34,10 +34,10 @@ def attempts(log: Log, branch: str | None) -> Sequence[Attempt]:
         has_passed = _has_passed(event)
         if has_passed or _has_failed(event):
             _count_attempt(found, event, has_passed=has_passed)
-    ended = {stay_of(end) for end in ends}
+    ended = {entry_key_of(end) for end in ends}
     for leave in log.of(LEAVE):
         # A channel may read no ends of checks.
-        if _is_of(leave, branch) and _has_failed(leave) and stay_of(leave) not in ended:
+        if _is_of(leave, branch) and _has_failed(leave) and entry_key_of(leave) not in ended:
             _count_attempt(found, leave, has_passed=False)
     starts = {
         _key(start): start.received_at
@@ -57,13 +57,13 @@ def of_branch(events: Iterable[EventRecord], branch: str | None) -> Iterator[Eve
     return (event for event in events if _is_of(event, branch))
 
 
-def stay_of(event: EventRecord) -> Stay:
+def entry_key_of(event: EventRecord) -> EntryKey:
     """Older services name no session; the time of entering identifies it as well."""
     return event.pull_request or 0, event.session_id or str(event.details.queued_at)
 
 
 def _key(event: EventRecord) -> str:
-    return event.details.batch or str(stay_of(event))
+    return event.details.batch or str(entry_key_of(event))
 
 
 def _count_attempt(found: dict[str, Attempt], event: EventRecord, *, has_passed: bool) -> None:
@@ -78,7 +78,7 @@ def _count_attempt(found: dict[str, Attempt], event: EventRecord, *, has_passed:
     attempt.members.update(details.members)
     if event.pull_request is not None:
         attempt.members.add(event.pull_request)
-        attempt.stays.add(stay_of(event))
+        attempt.entries.add(entry_key_of(event))
 
 
 def _has_failed(event: EventRecord) -> bool:

@@ -261,7 +261,9 @@ class FreezeQueue:
 
             # Asked before, because the event of the end may be read first.
             posted_here = await self._has_card(act)
-            act = await require_second(self.acts, _about(act, meant), stop_by_freezes(meant))
+            act = await require_second(
+                self.acts, _about_freezes(act, meant), stop_by_freezes(meant)
+            )
             outcome = await self._end(act, meant)
         if outcome.error is not None:
             return outcome
@@ -331,7 +333,7 @@ class FreezeQueue:
                 )
             begins = max(known.begins_at or act.at, act.at)
             end = await self.acts.new_end(act.actor, known.ends_at, lasting, begins)
-            act = _about(replace(act, resumes_at=end), found)
+            act = _about_freezes(replace(act, resumes_at=end), found)
             is_shortened = known.ends_at is None or end < known.ends_at
             if is_shortened:
                 await require_own(self.acts, act, stop_by_freezes([known]))
@@ -361,7 +363,7 @@ class FreezeQueue:
             if freeze_outcomes.times_of(known) != drawn_for:
                 because = freeze_outcomes.FreezesAsTheyWere.OTHER_TIMES
                 return await self._unchanged(act, because, found)
-            act = _about(replace(act, paused_at=times.start, resumes_at=times.end), found)
+            act = _about_freezes(replace(act, paused_at=times.start, resumes_at=times.end), found)
             await require_own(self.acts, act, stop_by_freezes([known]))
             change = merge_queue_freezes.FreezeChange(times.end, known.zone, start=times.start)
             return await self._change(act, known, change, listed)
@@ -400,7 +402,7 @@ class FreezeQueue:
             if not left:
                 return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.EXCEPTED, meant)
             stop = stop_by_freezes(left, pull_request)
-            act = await require_second(self.acts, _about(act, left), stop)
+            act = await require_second(self.acts, _about_freezes(act, left), stop)
             done: list[Freeze] = []
             try:
                 async with self.recorded(act) as answers:
@@ -516,6 +518,6 @@ def _is_of_group(freeze: Freeze, group: str) -> bool:
     return freeze.act is not None and freeze.act.group.name == group
 
 
-def _about(act: AuditRecord, freezes: Sequence[Freeze]) -> AuditRecord:
+def _about_freezes(act: AuditRecord, freezes: Sequence[Freeze]) -> AuditRecord:
     """The act with the freezes that it changes or ends."""
     return replace(act, previous=Previous(freezes[0].reason), freezes=ids_of(freezes))

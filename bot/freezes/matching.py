@@ -184,7 +184,7 @@ def _created(
     if later is not None:
         return Placed(replace(_begun_with(later, None), by=event.details.actor), later)
     listed = [freeze for freeze in known if freeze.told.is_by_list]
-    shown = _meant(listed, terms, evidence.is_acted_on)
+    shown = _freeze_meant(listed, terms, evidence.is_acted_on)
     if shown is not None:
         # The list showed it before the log told of it.
         new = _new(event)
@@ -196,7 +196,7 @@ def _created(
 def _deleted(
     event: EventRecord, terms: FreezeAttributes, known: Sequence[Freeze], evidence: KnownBeside
 ) -> Placed:
-    found = _meant(known, terms, evidence.is_acted_on, evidence.is_gone)
+    found = _freeze_meant(known, terms, evidence.is_acted_on, evidence.is_gone)
     if found is None:
         return Placed(_removed(_begun_with(_new(event), terms), event))
     return Placed(_removed(found, event), found)
@@ -206,7 +206,7 @@ def _updated(
     event: EventRecord, terms: FreezeAttributes, known: Sequence[Freeze], evidence: KnownBeside
 ) -> list[Placed]:
     replaced = event.details.freeze_before
-    found = _meant(known, replaced, evidence.is_acted_on, evidence.has_changed)
+    found = _freeze_meant(known, replaced, evidence.is_acted_on, evidence.has_changed)
     later = _later(event, known, terms)
     if found is None:
         return [Placed(_begun_with(later or _new(event), replaced), later)]
@@ -227,7 +227,7 @@ def _have_other_ids(freeze: Freeze, other: Freeze) -> bool:
     return None not in (freeze.freeze_id, other.freeze_id) and freeze.freeze_id != other.freeze_id
 
 
-def _meant(
+def _freeze_meant(
     known: Sequence[Freeze], terms: FreezeAttributes | None, *witnesses: Callable[[Freeze], bool]
 ) -> Freeze | None:
     """The freeze that the event means: it has these terms now, or had when its time was up.

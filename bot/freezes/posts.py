@@ -39,7 +39,7 @@ def _say(transaction: Transaction, freeze: Freeze) -> Message:
     return freeze_cards.freeze_over(freeze, still_frozen(others))
 
 
-def _card(transaction: Transaction, subject: LiveSubject) -> Message | None:
+def _freeze_card_now(transaction: Transaction, subject: LiveSubject) -> Message | None:
     freeze = Freezes(transaction).one(int(subject.key))
     if freeze is None:
         return None
@@ -54,4 +54,4 @@ FREEZE_POSTS: Mapping[SubjectKind, RenderPost] = {
     SubjectKind.FREEZE_OVER: _stage,
 }
 
-FREEZE_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {LiveKind.FREEZE: _card}
+FREEZE_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {LiveKind.FREEZE: _freeze_card_now}

@@ -238,7 +238,7 @@ def _proposed_facts(request: ConfirmationRequest) -> list[tuple[str, str]]:
     paused_because = first.previous.reason if request.group is None else None
     return [
         ("The machine's reason", _quoted(first.reason)),
-        ("Limits", quote(_limits(first), REASON_LIMIT)),
+        ("Limits", quote(_limits_in_words(first), REASON_LIMIT)),
         ("Ends", _end_in_words(first)),
         ("Paused because", _quoted(paused_because)),
         ("Open until", local_time(request.ends_at)),
@@ -249,7 +249,7 @@ def _quoted(reason: str | None) -> str:
     return f"“{literal(reason, REASON_LIMIT)}”" if reason else ""
 
 
-def _limits(proposal: AuditRecord) -> str:
+def _limits_in_words(proposal: AuditRecord) -> str:
     """Of a freeze: what it holds, and what it lets through."""
     confirmation = proposal.confirmation
     proposed = confirmation.proposed if confirmation is not None else None

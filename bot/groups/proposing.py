@@ -290,7 +290,7 @@ def _store_proposals(
     first = proposals[0]
     known = Proposals(transaction).open_of(first.actor.user_id, first.at)
     for earlier in known:
-        if len(earlier) == len(proposals) and all(map(_is_same, earlier, proposals)):
+        if len(earlier) == len(proposals) and all(map(_asks_the_same, earlier, proposals)):
             return earlier
     if len(known) >= most_open:
         raise TooManyProposals(first.actor.name, most_open)
@@ -316,7 +316,7 @@ def _channels_of(
     return channels
 
 
-def _is_same(earlier: AuditRecord, proposal: AuditRecord) -> bool:
+def _asks_the_same(earlier: AuditRecord, proposal: AuditRecord) -> bool:
     if earlier.confirmation is None or proposal.confirmation is None:
         return False
     return (

@@ -171,7 +171,7 @@ def measurements(
         heads.append(Measurement(waited, head.number))
     checked: list[Measurement] = []
     for batch in live:
-        for run in _checked(batch):
+        for run in _smallest_runs(batch):
             lasted = _seconds(run.started_at, pauses, now)
             members = run.batch.members
             first = members[0].number if members else None
@@ -197,9 +197,9 @@ class _Run(NamedTuple):
     started_at: datetime
 
 
-def _checked(batch: Batch) -> Sequence[_Run]:
+def _smallest_runs(batch: Batch) -> Sequence[_Run]:
     """The smallest parts that are being checked."""
-    parts = [run for part in batch.sub_batches for run in _checked(part)]
+    parts = [run for part in batch.sub_batches for run in _smallest_runs(part)]
     if parts or batch.started_at is None or batch.status.code not in CHECKED:
         return parts
     return [_Run(batch, batch.started_at)]

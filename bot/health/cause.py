@@ -67,8 +67,8 @@ class CauseWatch:
 
     def add(self, found: QueueCause | None, now: datetime) -> None:
         """The outcome of another examination."""
-        is_second_without = not _is_same(self.found, self.cause)
-        if _is_same(found, self.cause) or is_second_without:
+        is_second_without = not _is_same_cause(self.found, self.cause)
+        if _is_same_cause(found, self.cause) or is_second_without:
             self.cause = found
             began_at = self.since or self.examined_at or now
             self.since = began_at if found is not None else None
@@ -82,7 +82,7 @@ class CauseWatch:
         return max(now - self.since, timedelta())
 
 
-def _is_same(found: QueueCause | None, known: QueueCause | None) -> bool:
+def _is_same_cause(found: QueueCause | None, known: QueueCause | None) -> bool:
     """Whether both have the same verdict, or neither names one."""
     if found is None or known is None:
         return found is known

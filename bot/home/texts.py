@@ -344,7 +344,7 @@ def _health(state: HomeState) -> list[Block]:
         facts.append(f"the oldest for {duration(age)}")
     if outbox.in_doubt:
         facts.append(f"{outbox.in_doubt:,} in doubt")
-    refused = [_refused(channel) for channel in outbox.suspended[:SUSPENDED_SHOWN]]
+    refused = [_suspended_channel(channel) for channel in outbox.suspended[:SUSPENDED_SHOWN]]
     return [
         blocks.section(f"*Bot status:* {'OK' if is_well else 'problems'}"),
         *([blocks.context(*facts)] if facts else []),
@@ -353,7 +353,7 @@ def _health(state: HomeState) -> list[Block]:
     ]
 
 
-def _refused(suspended: SuspendedChannel) -> Block:
+def _suspended_channel(suspended: SuspendedChannel) -> Block:
     """A channel to which Slack takes no posts: nobody can type anything there any more.
 
     With a refused token it is every channel, and ending subscriptions would help none of them.

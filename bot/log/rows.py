@@ -37,7 +37,7 @@ _SINCE = (
 )
 
 
-def _between(rows: Rows) -> Rows:
+def _newest_between(rows: Rows) -> Rows:
     """The newest of these rows of events with one type in one time, newest first."""
     of_type = rows.where(
         events.c.repository == bindparam("repository"),
@@ -49,8 +49,8 @@ def _between(rows: Rows) -> Rows:
     return newest_first.limit(bindparam("limit"))
 
 
-_BETWEEN = _between(_EVENTS)
-_LEAVES_BETWEEN = _between(
+_BETWEEN = _newest_between(_EVENTS)
+_LEAVES_BETWEEN = _newest_between(
     select(
         events.c.pull_request,
         events.c.base_ref,

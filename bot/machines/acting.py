@@ -352,12 +352,12 @@ async def _freeze_for_machine(
 
 def _wanted_freeze(asked: FreezeRequest) -> Asked:
     """Raises WrongField and InvalidDuration."""
-    branches = _limits("branches", BRANCH_PREFIX, asked.branches).branches
-    excepted = _limits("exceptions", EXCEPT, asked.exceptions).excepted
+    branches = _read_limits("branches", BRANCH_PREFIX, asked.branches).branches
+    excepted = _read_limits("exceptions", EXCEPT, asked.exceptions).excepted
     return Asked(asked.reason, _read_machine_end(asked.end), branches=branches, excepted=excepted)
 
 
-def _limits(field: str, prefix: str, values: Sequence[str]) -> Asked:
+def _read_limits(field: str, prefix: str, values: Sequence[str]) -> Asked:
     """Read the values as people type them. Raises WrongField, without what people type."""
     try:
         return read_conditions([f"{prefix}{value}" for value in values]).asked

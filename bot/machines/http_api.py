@@ -132,7 +132,7 @@ class MachineApi:
         if token is None:
             extra = {"action": "machine_refused", "remote": request.remote}
             logger.warning("refused a request with a wrong token", extra=extra)
-            return _refused("The token is wrong.")
+            return _not_let_in("The token is wrong.")
         fields: dict[str, object] = {
             "machine": token.machine,
             "entry": token.entry,
@@ -142,7 +142,7 @@ class MachineApi:
             fields |= {"action": "machine_refused", "remote": request.remote}
             sentence = "a request with a token whose last day is over was refused"
             logger.warning("%s", sentence, extra=fields)
-            return _refused("The last day of this token is over.")
+            return _not_let_in("The last day of this token is over.")
         if token.last_day is not None:
             # These show an operator whether the machine uses its new one yet.
             fields |= {"action": "machine_old_token"}
@@ -214,7 +214,7 @@ class MachineApi:
         return known
 
 
-def _refused(sentence: str) -> Reply:
+def _not_let_in(sentence: str) -> Reply:
     return problem(ProblemKind.NOT_ACCEPTED, sentence, status=HTTPStatus.UNAUTHORIZED)
 
 

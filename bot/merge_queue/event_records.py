@@ -380,10 +380,10 @@ def _gathered(event_type: object, sent: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(checks, list) and checks:
             found["checks_passed"] = len(_in_state(checks, PASSING_STATES))
         failed = sent.get("unsuccessful_checks") or _without_success(checks)
-        found |= _failed_checks(failed, conditions)
+        found |= _first_failed_checks(failed, conditions)
     elif event_type == CHECKS_END and isinstance(sent.get(_CHECKED), dict):
         failed = sent[_CHECKED].get("unsuccessful_checks")
-        found |= _failed_checks(failed, EvaluatedConditions())
+        found |= _first_failed_checks(failed, EvaluatedConditions())
     return found
 
 
@@ -399,7 +399,7 @@ def _in_state(checks: Sequence[Any], states: Collection[str]) -> list[Mapping[st
     return [check for check in objects if str(check.get("state")) in states]
 
 
-def _failed_checks(sent: object, conditions: EvaluatedConditions) -> dict[str, Any]:
+def _first_failed_checks(sent: object, conditions: EvaluatedConditions) -> dict[str, Any]:
     """The first few failed checks, and how many more there are."""
     if not isinstance(sent, list):
         return {} if sent is None else {"failed_checks": sent}

@@ -112,7 +112,7 @@ def _failures_in_a_row(
             break
         if not is_verdict(record, kind):
             continue
-        failed = _failed_checks(record)
+        failed = _names_of_failed_checks(record)
         if any(_are_one(record, leave) for leave in row):
             continue
         shared = [check for check in common if check in failed] if row else failed
@@ -126,11 +126,11 @@ def _failures_in_a_row(
 def is_verdict(record: EventRecord, kind: EventKind) -> bool:
     """Whether CI failed this pull request; a service may send no code, but the checks."""
     code = record.details.code
-    was_failed = code in _VERDICTS or (code is None and bool(_failed_checks(record)))
+    was_failed = code in _VERDICTS or (code is None and bool(_names_of_failed_checks(record)))
     return kind is EventKind.FAILURE and was_failed
 
 
-def _failed_checks(record: EventRecord) -> list[str]:
+def _names_of_failed_checks(record: EventRecord) -> list[str]:
     return [check.name for check in record.details.checks if check.name]
 
 

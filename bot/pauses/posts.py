@@ -134,7 +134,7 @@ def _escalation(transaction: Transaction, delivery: Delivery, claim: Claim) -> M
     return reminders.escalation(record, mention, group, claim.at)
 
 
-def _card(transaction: Transaction, subject: LiveSubject) -> Message | None:
+def _pause_card_now(transaction: Transaction, subject: LiveSubject) -> Message | None:
     pause = Pauses(transaction).one(int(subject.key))
     if pause is None:
         return None
@@ -183,7 +183,7 @@ def _taken_over_together(left: Sequence[PauseRecord]) -> PauseRecord | None:
     return left[0] if len(persons) == 1 and None not in persons else None
 
 
-def _changes(transaction: Transaction, subject: LiveSubject) -> Message | None:
+def _changes_entry(transaction: Transaction, subject: LiveSubject) -> Message | None:
     """An entry of a card's thread, without the buttons, which the card has."""
     acts = changes_of_entry(transaction, int(subject.key))
     if not acts:
@@ -228,8 +228,8 @@ PAUSE_POSTS: Mapping[SubjectKind, RenderPost] = {
 }
 
 PAUSE_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {
-    LiveKind.PAUSE: _card,
+    LiveKind.PAUSE: _pause_card_now,
     LiveKind.GROUP: _group_card,
     LiveKind.REMINDER: _reminder,
-    LiveKind.CHANGES: _changes,
+    LiveKind.CHANGES: _changes_entry,
 }

@@ -118,7 +118,7 @@ def outcome_of_acts(transaction: Transaction, asked: AuditRecord) -> RequestOutc
             return answer
     later = Audit(transaction).since(asked.repository, asked.at)
     for act in later:
-        if act.result is ActResult.DONE and _is_same(act, asked):
+        if act.result is ActResult.DONE and _did_what_was_asked(act, asked):
             is_second = _has_confirmed(act) and not asked.is_proposal
             state = RequestState.CONFIRMED if is_second else RequestState.OVER
             return RequestOutcome(state, act.actor)
@@ -135,7 +135,7 @@ def is_about_freezes(asked: AuditRecord) -> bool:
     return asked.confirmation is not None and bool(asked.confirmation.subject)
 
 
-def _is_same(done: AuditRecord, asked: AuditRecord) -> bool:
+def _did_what_was_asked(done: AuditRecord, asked: AuditRecord) -> bool:
     """Whether the act did what was asked for."""
     if done.action is not asked.action or asked.confirmation is None:
         return False

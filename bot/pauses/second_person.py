@@ -177,7 +177,7 @@ async def require_second(acts: RecordActs, act: AuditRecord, stop: Stop) -> Audi
     """The act, once two people want it; raises SecondPersonNeeded after asking for one."""
     second_person = SecondPerson(acts.store, acts.check)
     if not second_person.is_needed(act, stop):
-        return _about(act, stop) if stop.subject else act
+        return _about_stop(act, stop) if stop.subject else act
     here = await acts.here(act.where.channel_id)
     confirmed = await second_person.confirm(act, stop, here)
     if confirmed is None:
@@ -186,7 +186,7 @@ async def require_second(acts: RecordActs, act: AuditRecord, stop: Stop) -> Audi
     return confirmed
 
 
-def _about(act: AuditRecord, stop: Stop) -> AuditRecord:
+def _about_stop(act: AuditRecord, stop: Stop) -> AuditRecord:
     known = act.confirmation or Confirmation("")
     return replace(act, confirmation=replace(known, subject=stop.subject))
 

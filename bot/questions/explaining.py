@@ -29,7 +29,7 @@ from bot.verdicts.verdict import Verdict
 
 RUNNING = BatchStatusCode.RUNNING
 EVENTS_READ = 50
-"""Its last stays in the queue; a pull request that was queued more often has the log."""
+"""Of its last queue entries; a pull request that was queued more often has the log."""
 
 
 async def explain_pull_request(

@@ -170,7 +170,8 @@ def picture(snapshot: Snapshot) -> Picture:
     return Picture(
         pause=paused,
         batches=tuple(
-            _batch(place, batch, status) for place, batch in enumerate(batches[:SHOWN_BATCHES], 1)
+            _shown_batch(place, batch, status)
+            for place, batch in enumerate(batches[:SHOWN_BATCHES], 1)
         ),
         batch_count=len(batches),
         in_batches=len(queued) - in_line,
@@ -199,7 +200,7 @@ def _batch_state(batch: Batch) -> str:
     return FROZEN_IN_CHECKS if is_frozen and batch.status.code in ADVANCING else batch.status.code
 
 
-def _batch(place: int, batch: Batch, queue: QueueStatus) -> ShownBatch:
+def _shown_batch(place: int, batch: Batch, queue: QueueStatus) -> ShownBatch:
     members = batch.members
     return ShownBatch(
         batch_id=batch.id,

@@ -316,7 +316,7 @@ def as_store_errors() -> Iterator[None]:
         inner: BaseException = error
         if isinstance(error, exc.DBAPIError) and error.orig is not None:
             inner = error.orig
-        cause = _cause(inner)
+        cause = _driver_error_in_words(inner)
         if getattr(inner, "sqlite_errorname", None) in _NEVER_OURS:
             raise StoreUnusable(cause) from error
         raise StoreUnavailable(cause) from error
@@ -324,7 +324,7 @@ def as_store_errors() -> Iterator[None]:
         raise (error.orig or error) from None
 
 
-def _cause(error: BaseException) -> str:
+def _driver_error_in_words(error: BaseException) -> str:
     """What is wrong, in our words; the driver's own go into the log.
 
     Their first line never contains the password.

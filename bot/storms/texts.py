@@ -54,7 +54,7 @@ def storm(found: FailureStorm, failures: Sequence[Failed]) -> Message:
     over = blocks.message(
         blocks.section(f":white_check_mark: *{name}: pull requests are merging again*"),
         *blocks.facts(("Since", since(found.ended_at))),
-        *map(blocks.section, [f"{_between(found, failures)}.", *_details(failures)]),
+        *map(blocks.section, [f"{_from_first_to_last(found, failures)}.", *_details(failures)]),
     )
     return blocks.coloured(Colour.GREEN, over)
 
@@ -94,7 +94,7 @@ def _without_a_merge(found: FailureStorm, failures: Sequence[Failed], why: str) 
     )
 
 
-def _between(found: FailureStorm, failures: Sequence[Failed]) -> str:
+def _from_first_to_last(found: FailureStorm, failures: Sequence[Failed]) -> str:
     began = local_time(found.began_at)
     ended = local_time(found.last_at)
     count = len(_failed_numbers(failures))

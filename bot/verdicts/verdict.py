@@ -207,7 +207,7 @@ def judge(facts: Facts) -> Verdict:
     others = list(_of_others(facts))
     found = Findings(
         _failed_checks(record, others),
-        _batch(facts),
+        _batch_verdict(facts),
         _storm(record, others),
         _start_problem(facts),
         _blocking(facts),
@@ -215,13 +215,13 @@ def judge(facts: Facts) -> Verdict:
         is_closed=any(event.type == CLOSE_ACTION for event in facts.own),
         rule=trigger.removeprefix(RULE_TRIGGER) if trigger.startswith(RULE_TRIGGER) else "",
     )
-    cause = _cause(record, found)
+    cause = _first_cause(record, found)
     step = _STEPS.get(cause, Step.AS_CODE)
     then = Next(turn_of(record.details.code), step, _hold(facts))
     return Verdict(cause, record, found, then)
 
 
-def _cause(record: EventRecord, found: Findings) -> Cause:
+def _first_cause(record: EventRecord, found: Findings) -> Cause:
     """The first cause that holds."""
     code = record.details.code
     has_reason = bool((record.details.reason or "").strip())
@@ -397,7 +397,7 @@ def merges_outnumber(facts: Facts) -> bool:
     return len(merged - {event.pull_request for event in failed}) > len(failing)
 
 
-def _batch(facts: Facts) -> BatchVerdict:
+def _batch_verdict(facts: Facts) -> BatchVerdict:
     """What the bisection of its batch says, or what failed alone in it."""
     number = facts.record.pull_request
     ends = [event for event in facts.own if event.type == CHECKS_END]

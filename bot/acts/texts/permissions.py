@@ -83,8 +83,8 @@ def _people_who_may(who: WhoCan) -> str:
     parts = []
     if groups:
         members = by_count(len(groups), "members of the user group", "members of the user groups")
-        parts.append(f"{members} {_listed(groups)}")
-    parts += [_listed(people)] if people else []
+        parts.append(f"{members} {_with_and(groups)}")
+    parts += [_with_and(people)] if people else []
     # With several groups a bare "and" would make the people look like one more group.
     joined = (", and also " if len(groups) > 1 else " and ").join(parts)
     return joined or EVERY_MEMBER
@@ -115,7 +115,7 @@ def _may(permitted: Permitted) -> str:
     return f"*{doing[0].upper()}{doing[1:]}*{where}: {_people_who_may(permitted.who)}"
 
 
-def _listed(words: list[str]) -> str:
+def _with_and(words: list[str]) -> str:
     """The words as a list: "a", "a and b", or "a, b and c"."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last

@@ -207,7 +207,7 @@ def already_so(where: Where, found: Sequence[Subscription], command: str) -> Mes
     """To the person who repeated an existing subscription."""
     already = "This channel is already subscribed to"
     if isinstance(where, Group):
-        return _listed(f"{already} {_of(where)}. Nothing to do.", found, command)
+        return _list_of_subscriptions(f"{already} {_of(where)}. Nothing to do.", found, command)
     return blocks.sentence(f"{already} {escape(where)}: {options_text(found[0])}. Nothing to do.")
 
 
@@ -230,7 +230,7 @@ def unsubscribed(
         return blocks.sentence(f"{only} {escape(where)}: {still}")
     if ended:
         only = f":no_bell: Unsubscribed this channel from {_few(ended)}. It stays subscribed to:"
-    return _listed(only if ended else f"{only} them:", left, command)
+    return _list_of_subscriptions(only if ended else f"{only} them:", left, command)
 
 
 def not_subscribed(where: Where, left: Sequence[Subscription], command: str) -> Message:
@@ -239,7 +239,9 @@ def not_subscribed(where: Where, left: Sequence[Subscription], command: str) -> 
     if not left:
         return blocks.sentence(f"This channel wasn't subscribed to {name}. Nothing to do.")
     if isinstance(where, Group):
-        return _listed("Nothing to unsubscribe. This channel is subscribed to:", left, command)
+        return _list_of_subscriptions(
+            "Nothing to unsubscribe. This channel is subscribed to:", left, command
+        )
     return blocks.sentence(
         f"Nothing to unsubscribe: this channel is subscribed to {name}: {options_text(left[0])}."
     )
@@ -280,7 +282,7 @@ def subscriptions(
     return blocks.message(*shown)
 
 
-def _listed(text: str, found: Sequence[Subscription], command: str) -> Message:
+def _list_of_subscriptions(text: str, found: Sequence[Subscription], command: str) -> Message:
     return blocks.post(f"{text}\n{lines_of(found)}", _rest(found, command))
 
 

@@ -90,7 +90,7 @@ def restarted(case: Case) -> Restarted | None:
     Says instead: nothing, if half of the restarts have no cause.
     """
     since = max(case.merged_at or case.at - LAST_HOURS, case.at - LAST_HOURS)
-    changes = _changes(case)
+    changes = _changes_of_queue(case)
     ends = [end for end in changes.ends if end.received_at > since and is_put_back(end)]
     rounds = list(_rounds(ends))
     known = [caused for together in rounds if (caused := _caused(together, changes)) is not None]
@@ -140,9 +140,11 @@ class _Changes:
 
     def left(self, begin: datetime, end: datetime) -> Sequence[EventRecord]:
         """The leaves of that time; the ends of checks have the codes that some lack."""
-        leaves = _between(self.leaves, begin, end)
+        leaves = _events_between(self.leaves, begin, end)
         numbers = {leave.pull_request for leave in leaves}
-        ends = [each for each in _between(self.ends, begin, end) if each.pull_request in numbers]
+        ends = [
+            each for each in _events_between(self.ends, begin, end) if each.pull_request in numbers
+        ]
         return [with_preceding_events(leave, ends) for leave in leaves]
 
     def are_requeued(self, removed: Sequence[EventRecord]) -> bool:
@@ -151,7 +153,7 @@ class _Changes:
 
     def _is_requeued(self, removed: EventRecord) -> bool:
         at = removed.received_at
-        enters = _between(self.enters, at, at + _REQUEUED_WITHIN)
+        enters = _events_between(self.enters, at, at + _REQUEUED_WITHIN)
         return any(enter.pull_request == removed.pull_request for enter in enters)
 
     def has_jumped_ahead(self, entered: EventRecord) -> bool:
@@ -162,7 +164,7 @@ class _Changes:
         return any(leave.pull_request == entered.pull_request for leave in removed)
 
 
-def _changes(case: Case) -> _Changes:
+def _changes_of_queue(case: Case) -> _Changes:
     log = case.facts.log
     leaves = of_branch(log.of(LEAVE), case.branch)
     return _Changes(
@@ -184,7 +186,7 @@ def _caused(together: Sequence[EventRecord], changes: _Changes) -> _Caused | Non
     if kind is Restart.REMOVAL and changes.are_requeued(changed):
         kind = Restart.REQUEUE
     if kind is Restart.PRIORITY:
-        entered = _between(changes.enters, begin, end)
+        entered = _events_between(changes.enters, begin, end)
         # Of several, nobody knows which one came first.
         changed = entered if len(entered) == 1 else ()
         if any(map(changes.has_jumped_ahead, changed)):
@@ -200,7 +202,7 @@ def _kind_of(codes: Collection[str], leaves: Sequence[EventRecord]) -> Restart |
     return kinds.pop() if len(kinds) == 1 else None
 
 
-def _between(
+def _events_between(
     events: Sequence[EventRecord], begin: datetime, end: datetime
 ) -> Sequence[EventRecord]:
     first = bisect_left(events, begin, key=_received_at)

@@ -124,11 +124,11 @@ _THROWN_OUT = frozenset(
 def comes_back(case: Case) -> ComesBack | None:
     """One pull request comes back again and again.
 
-    Looks for: one whose checks failed in several stays in the queue, the current one included, and
+    Looks for: one whose checks failed in several queue entries, the current one included, and
     for which most of the batches failed that did; or one that left as often for a conflict or its
     conditions, more often than all others together, while nothing merged.
     Figures: IN_A_ROW times within LAST_HOURS.
-    Mistaken for: a bisection, which tests one pull request several times within one stay; a person
+    Mistaken for: a bisection, which tests one pull request several times within one entry; a person
     who takes it out by hand; a bad one that holds up nobody, since the others merge.
     Says instead: nothing.
     """
@@ -143,9 +143,9 @@ def _fails_again(case: Case) -> ComesBack | None:
     counted = Counter(number for attempt in failed for number in attempt.members)
     number, times = counted.most_common(1)[0]
     own = [attempt for attempt in failed if number in attempt.members]
-    stays = {stay for attempt in own for stay in attempt.stays if stay[0] == number}
+    entries = {key for attempt in own for key in attempt.entries if key[0] == number}
     is_queued = _is_queued(number, case)
-    is_often = times >= IN_A_ROW and len(stays) + is_queued >= IN_A_ROW
+    is_often = times >= IN_A_ROW and len(entries) + is_queued >= IN_A_ROW
     if not is_often or times <= len(failed) / 2:
         return None
     if not _holds_up(number, own[0].ended_at, failed[-1].ended_at, case):

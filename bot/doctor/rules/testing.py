@@ -35,7 +35,7 @@ def never_start(case: Case) -> NeverStart | None:
 
 def _refused_start(case: Case) -> NeverStart | None:
     log = case.facts.log
-    queued = {pull_request.number for pull_request in case.queued} - _checked(case)
+    queued = {pull_request.number for pull_request in case.queued} - _numbers_with_checks(case)
     tried: dict[int, list[EventRecord]] = {}
     for event in log.of(CHECKS_NOT_STARTED):
         if event.pull_request in queued and event.received_at >= case.at - LAST_HOURS:
@@ -54,7 +54,7 @@ def _refused_start(case: Case) -> NeverStart | None:
     return NeverStart(NotStarted.REFUSED, number, since, len(attempts), said)
 
 
-def _checked(case: Case) -> set[int]:
+def _numbers_with_checks(case: Case) -> set[int]:
     """The pull requests whose checks have started after all, as the status shows."""
     started = [run for run in _running(case) if run.checks_summary.total]
     return {member.number for run in started for member in run.members}

@@ -38,7 +38,7 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(quote(name) for name in names)
 
 
-def _changes(details: EventDetails) -> str:
+def _added_and_removed(details: EventDetails) -> str:
     changes = {"added": _quoted(details.added), "removed": _quoted(details.removed)}
     return "; ".join(f"{word} {names}" for word, names in changes.items() if names)
 
@@ -68,7 +68,7 @@ def _edited(details: EventDetails) -> Wording:
     return Wording("Edited", verdict)
 
 
-def _checked(details: EventDetails) -> Wording:
+def _worded_check(details: EventDetails) -> Wording:
     parts = [_quoted_value(details.title), _quoted_value(details.conclusion).replace("_", " ")]
     return Wording("Check posted", ": ".join(part for part in parts if part))
 
@@ -139,7 +139,7 @@ _WITHOUT_VERDICT = {
     "test.quarantined": "Test quarantined",
 }
 _ACTION_WRITERS: Mapping[str, Callable[[EventDetails], Wording]] = {
-    "action.assign": lambda details: Wording("Assignees changed", _changes(details)),
+    "action.assign": lambda details: Wording("Assignees changed", _added_and_removed(details)),
     "action.backport": lambda details: Wording("Backported", _target(details)),
     "action.close": lambda details: Wording("Closed", _quoted_value(details.message)),
     "action.comment": lambda details: Wording("Commented", _quoted_value(details.message)),
@@ -149,11 +149,11 @@ _ACTION_WRITERS: Mapping[str, Callable[[EventDetails], Wording]] = {
     ),
     "action.dismiss_reviews": lambda details: Wording("Reviews dismissed", _quoted(details.users)),
     "action.edit": _edited,
-    "action.label": lambda details: Wording("Labels changed", _changes(details)),
+    "action.label": lambda details: Wording("Labels changed", _added_and_removed(details)),
     "action.merge": lambda details: Wording(
         "Merged by a rule, outside the queue", _quoted_value(details.branch)
     ),
-    "action.post_check": _checked,
+    "action.post_check": _worded_check,
     "action.queue.change": _worded_length,
     "action.queue.checks.change": _running,
     "action.queue.conflict_deferred": _deferred,

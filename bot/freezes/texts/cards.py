@@ -54,7 +54,7 @@ def freeze_card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Messa
             ("By", person(freeze.by)),
             ("Since" if is_in_force else "From", _time(terms.start, terms, time_and_age)),
             ("Until", _time(terms.end, terms, time_and_age) or "someone ends it"),
-            *_limits(terms),
+            *_times_and_limits(terms),
         ),
         blocks.context("Checks continue", queued(freeze)),
     ]
@@ -79,7 +79,7 @@ def _over_card(freeze: Freeze, ending: Ending) -> Message:
             ("Until", _time(terms.end, terms)),
             ("Lasted", duration(freeze.lasted) if freeze.lasted else ""),
             ("Ended by" if freeze.lasted else "Canceled by", ended_by),
-            *_limits(terms),
+            *_times_and_limits(terms),
         ),
     ]
     if ending.reason:
@@ -95,11 +95,11 @@ def labelled(by: str | None, terms: FreezeAttributes) -> list[Block]:
         ("By", person(by)),
         ("From", _time(terms.start, terms)),
         ("Until", _time(terms.end, terms) or "someone ends it"),
-        *_limits(terms),
+        *_times_and_limits(terms),
     )
 
 
-def _limits(terms: FreezeAttributes) -> list[tuple[str, str]]:
+def _times_and_limits(terms: FreezeAttributes) -> list[tuple[str, str]]:
     """Its times in its own zone, and for which pull requests it is."""
     return [
         ("Local time", _in_own_zone(terms)),

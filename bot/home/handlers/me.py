@@ -33,7 +33,7 @@ async def choose_notices(call: Call, click: Interaction) -> None:
     chosen = {Notice(option["value"]) for option in click.selected_options}
     switched = await call.bot.sources.store.run(switch_all, call.actor.user_id, chosen)
     if call.origin is not Origin.HOME:
-        await call.replace_message(_card(call, switched))
+        await call.replace_message(_me_card(call, switched))
 
 
 @handles.click(people_actions.NOTICE_STOP)
@@ -47,9 +47,9 @@ async def stop_notice(call: Call, click: Interaction) -> None:
 async def _switch(call: Call, choices: Mapping[Notice, bool]) -> Message:
     """What the person's card says then."""
     switched = await call.bot.sources.store.run(switch, call.actor.user_id, choices)
-    return _card(call, switched)
+    return _me_card(call, switched)
 
 
-def _card(call: Call, switched: Switched) -> Message:
+def _me_card(call: Call, switched: Switched) -> Message:
     note = people_texts.switched(switched.changed)
     return people_texts.me(switched.person, call.bot.command, note)

@@ -250,7 +250,7 @@ def batch_blocks(
     """
     full = filling or {}
     shown = [
-        blocks.section(_batch(batch, picture, full.get(batch.batch_id, ""), room, read_at))
+        blocks.section(_batch_line(batch, picture, full.get(batch.batch_id, ""), room, read_at))
         for batch in picture.batches
     ]
     left = picture.batch_count - len(picture.batches)
@@ -261,7 +261,9 @@ def batch_blocks(
     return shown
 
 
-def _batch(batch: ShownBatch, picture: Picture, full: str, room: int, read_at: datetime) -> str:
+def _batch_line(
+    batch: ShownBatch, picture: Picture, full: str, room: int, read_at: datetime
+) -> str:
     checks = ""
     if batch.total and batch.code != BatchStatusCode.WAITING_FOR_BATCH:
         checks = f"{batch.passed:,} of {batch.total:,} checks passed"

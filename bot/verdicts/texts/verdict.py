@@ -62,7 +62,7 @@ def said(verdict: Verdict) -> VerdictParts:
     """The one wording of a verdict."""
     checks = verdict.found.checks
     return VerdictParts(
-        _cause(verdict),
+        _cause_in_words(verdict),
         _run(checks) if verdict.cause in _NAMES_CHECKS else "",
         tuple(_evidence(verdict)),
         _check_lines(verdict),
@@ -82,7 +82,7 @@ _NAMES_CHECKS = _BY_CHECKS | {Cause.OTHER_OF_BATCH}
 """The causes that are said with the names of the failed checks."""
 
 
-def _cause(verdict: Verdict) -> str:
+def _cause_in_words(verdict: Verdict) -> str:
     found = verdict.found
     has_code = verdict.record.details.code is not None
     match verdict.cause:
