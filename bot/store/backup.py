@@ -4,9 +4,17 @@ import asyncio
 import fcntl
 import logging
 import os
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, contextmanager
+from contextlib import (
+    AsyncExitStack,
+    ExitStack,
+    asynccontextmanager,
+    closing,
+    contextmanager,
+    suppress,
+)
 from datetime import timedelta
 from itertools import chain, count
 from pathlib import Path
@@ -316,8 +324,7 @@ def _copy(source: Path, copy: Path) -> None:
         if found != ("ok",):
             raise StoreUnusable(f"{source} is damaged: {found[0]}")
         reading.execute("VACUUM INTO ?", [str(copy)])
-    with copy.open("rb") as written:
-        os.fsync(written.fileno())
+    _write_to_disk(copy)
 
 
 def give_to_owner(file: Path, like: Path) -> None:
@@ -328,17 +335,47 @@ def give_to_owner(file: Path, like: Path) -> None:
 
 
 def _set_aside(target: Path) -> Path | None:
-    """Keep every replaced database: a second restore may be to undo a first one."""
+    """Give the database a second name, so that there is always one at its first: old or new.
+
+    Each replaced one is kept, because a second restore may be to undo a first one.
+    """
     if not target.exists():
         return None
+    _merge(target)
     first = target.with_name(f"{target.name}{REPLACED}")
     later = (first.with_name(f"{first.name}-{number}") for number in count(2))
     aside = next(path for path in chain([first], later) if _is_free(path))
-    for side in reversed(SQLITE_SIDES):
-        beside = Path(f"{target}{side}")
-        if beside.exists():
-            beside.replace(f"{aside}{side}")
+    present = [side for side in SQLITE_SIDES if Path(f"{target}{side}").exists()]
+    for side in present:
+        _keep(Path(f"{target}{side}"), Path(f"{aside}{side}"))
+    for side in present:
+        if side:
+            # SQLite would take its changes for changes to the new file.
+            Path(f"{target}{side}").unlink()
     return aside
+
+
+def _merge(database: Path) -> None:
+    """Let SQLite put into the main file what a killed process left beside it.
+
+    A damaged file stays as it is.
+    """
+    with suppress(sqlite3.Error), closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _keep(file: Path, name: Path) -> None:
+    """Give the file another name too, or copy it where the file system gives no second name."""
+    try:
+        name.hardlink_to(file)
+    except OSError:
+        with _beside(name) as copy:
+            copy.touch(0o600)
+            shutil.copyfile(file, copy)
+            shutil.copymode(file, copy)
+            give_to_owner(copy, file)
+            _write_to_disk(copy)
+            _replace(copy, name)
 
 
 def _is_free(path: Path) -> bool:
@@ -348,7 +385,12 @@ def _is_free(path: Path) -> bool:
 def _replace(file: Path, target: Path) -> None:
     """Put `file` in the place of `target`, on disk when this returns."""
     file.replace(target)
-    descriptor = os.open(file.parent, os.O_RDONLY)
+    _write_to_disk(file.parent)
+
+
+def _write_to_disk(path: Path) -> None:
+    """A file's content, or the names in a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -33,6 +36,60 @@ from tests.support.shown import Shown
 from tests.support.stored import make_new
 from tests.support.transactions import begin
 from tests.support.waiting import until
+
+RESTORES = """
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import bot.runtime.schema
+from bot.store.backup import restore
+from bot.store.errors import StoreUnavailable
+
+STOPPED = 9
+
+template = Path(sys.argv[1])
+disk = sys.argv[2]
+
+def restore_until(step, folder):
+    steps = 0
+
+    def watch(event, arguments):
+        nonlocal steps
+        if event == "os.link" and disk == "without links":
+            raise PermissionError(1, "Operation not permitted")
+        if event in {"open", "os.link", "os.remove", "os.rename", "sqlite3.connect"}:
+            steps += str(folder) in str(arguments)
+            if steps == step:
+                if disk == "failing":
+                    steps += 1
+                    raise OSError(5, "Input/output error")
+                os._exit(STOPPED)
+
+    sys.addaudithook(watch)
+    try:
+        restore(f"sqlite:///{folder}/bot.sqlite3", folder / "copy", lambda transaction: None)
+    except StoreUnavailable:
+        os._exit(STOPPED)
+    os._exit(STOPPED if steps > step else 0)
+
+code = STOPPED
+step = 0
+while code == STOPPED:
+    step += 1
+    folder = template.with_name(f"stopped-at-{step:02}")
+    shutil.copytree(template, folder)
+    child = os.fork()
+    if child == 0:
+        restore_until(step, folder)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+sys.exit(code)
+"""
+"""Restores a folder's copy again and again, until its first step, its second, and so on.
+
+A step is what Python tells its audit hooks. There the process dies, or the disk fails.
+"""
 
 
 def run(command: str, *arguments: str, url: str, clock: Clock | None = None) -> Result:
@@ -218,6 +275,43 @@ def test_another_restore_keeps_what_the_first_replaced(sqlite_url: str, tmp_path
     # The first one can be undone.
     assert run("restore", str(first), url=sqlite_url).exit_code == 0
     assert rows(path, "SELECT count(*) FROM handled_requests") == [(1,)]
+
+
+REQUESTS = "SELECT request FROM handled_requests"
+
+
+def folder_after_a_kill(folder: Path) -> Path:
+    """With a database that a killed bot left, whose last row isn't merged yet, and a copy."""
+    url = f"sqlite:///{folder}/bot.sqlite3"
+    assert run("migrate", url=url).exit_code == 0
+    assert run("backup", str(folder / "copy"), url=url).exit_code == 0
+    killed = folder.with_name("killed")
+    with closing(sqlite3.connect(sqlite_path(url))) as database:
+        database.execute("INSERT INTO handled_requests VALUES ('later', 1)")
+        database.commit()
+        shutil.copytree(folder, killed)
+    return killed
+
+
+@pytest.mark.parametrize("disk", ["with links", "without links", "failing"])
+def test_a_restore_stopped_at_any_step_leaves_the_old_database_or_the_new_one(
+    tmp_path: Path, disk: str
+) -> None:
+    template = folder_after_a_kill(tmp_path / "before")
+    subprocess.run([sys.executable, "-c", RESTORES, template, disk], check=True, timeout=300)
+    are_new = []
+    for folder in sorted(tmp_path.glob("stopped-at-*")):
+        path = folder / "bot.sqlite3"
+        assert path.exists(), folder
+        is_new = rows(path, REQUESTS) == []
+        if is_new:
+            kept = path.with_name("bot.sqlite3.before-restore")
+            assert rows(kept, REQUESTS) == [("later",)], folder
+        else:
+            assert rows(path, REQUESTS) == [("later",)], folder
+        are_new.append(is_new)
+    assert not are_new[0]
+    assert are_new[-1]
 
 
 def test_a_database_in_use_is_not_replaced(sqlite_url: str, tmp_path: Path) -> None:
