@@ -339,9 +339,9 @@ def _set_aside(target: Path) -> Path | None:
 
     Each replaced one is kept, because a second restore may be to undo a first one.
     """
-    if not target.exists():
-        return None
-    _merge(target)
+    is_there = target.exists()
+    if is_there:
+        _merge(target)
     first = target.with_name(f"{target.name}{REPLACED}")
     later = (first.with_name(f"{first.name}-{number}") for number in count(2))
     aside = next(path for path in chain([first], later) if _is_free(path))
@@ -352,14 +352,11 @@ def _set_aside(target: Path) -> Path | None:
         if side:
             # SQLite would take its changes for changes to the new file.
             Path(f"{target}{side}").unlink()
-    return aside
+    return aside if is_there else None
 
 
 def _merge(database: Path) -> None:
-    """Let SQLite put into the main file what a killed process left beside it.
-
-    A damaged file stays as it is.
-    """
+    """Let SQLite put into the main file what a killed process left beside it, if it can."""
     with suppress(sqlite3.Error), closing(sqlite3.connect(database)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -53,8 +53,9 @@ and the additional ones for long reads on either database."""
 _POSTGRESQL_SCHEMES = {"postgresql", "postgres", "postgresql+psycopg"}
 _SQLITE_PREFIX = "sqlite:///"
 
-SQLITE_SIDES = ("", "-wal", "-shm")
-"""The endings of a SQLite database and of its files with changes not yet merged into it."""
+SQLITE_SIDES = ("", "-wal", "-shm", "-journal")
+"""The endings of a SQLite database, of its files with changes not yet merged into it, and of the
+one with what an unfinished transaction has overwritten."""
 
 _NEVER_OURS = {"SQLITE_NOTADB", "SQLITE_CANTOPEN"}
 """SQLite's codes for a file that isn't a database or can't be opened."""

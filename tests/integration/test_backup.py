@@ -314,6 +314,45 @@ def test_a_restore_stopped_at_any_step_leaves_the_old_database_or_the_new_one(
     assert are_new[-1]
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("journal", ["WAL", "DELETE"])
+def test_changes_beside_the_replaced_database_stay_out_of_the_restored_one(
+    tmp_path: Path, journal: str, *, is_there: bool
+) -> None:
+    """They were left by a killed process, of a file that is damaged or was moved away since."""
+    folder = tmp_path / "in use"
+    url = f"sqlite:///{folder}/bot.sqlite3"
+    assert run("migrate", url=url).exit_code == 0
+    assert run("backup", str(tmp_path / "copy"), url=url).exit_code == 0
+    killed = tmp_path / "killed"
+    with closing(sqlite3.connect(sqlite_path(url), isolation_level=None)) as database:
+        database.execute(f"PRAGMA journal_mode={journal}")
+        # Writes before the end of the transaction.
+        database.execute("PRAGMA cache_size=2")
+        database.execute("BEGIN")
+        many = [(f"request {number} {'x' * 500}", 1) for number in range(2000)]
+        database.executemany("INSERT INTO handled_requests VALUES (?, ?)", many)
+        if journal == "WAL":
+            database.execute("COMMIT")
+        shutil.copytree(folder, killed)
+    path = killed / "bot.sqlite3"
+    beside = {file.name for file in killed.iterdir()} - {path.name, "bot.sqlite3.in-use"}
+    assert beside
+    if is_there:
+        path.write_bytes(b"damaged" * 1000)
+    else:
+        path.unlink()
+
+    result = run("restore", str(tmp_path / "copy"), url=f"sqlite:///{path}")
+    assert result.exit_code == 0, result.output
+    assert rows(path, REQUESTS) == []
+    assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+    assert ("is kept as" in result.output) is is_there
+    if not is_there:
+        kept = {name.replace("bot.sqlite3", "bot.sqlite3.before-restore") for name in beside}
+        assert kept <= {file.name for file in killed.iterdir()}
+
+
 def test_a_database_in_use_is_not_replaced(sqlite_url: str, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     run("backup", str(copy), url=sqlite_url)
