@@ -12,10 +12,9 @@ from bot.config.values import read_secret_file
 from bot.kernel.errors import ConfigurationError
 from bot.posts.outbox import put_in_doubt
 from bot.store import backup as copies, migrate as schema
-from bot.store.copying import SOURCE, TARGET, copy_database as copy_all
+from bot.store.connected import present
+from bot.store.copying import COPY, SOURCE, TARGET, copy_database as copy_all
 from bot.store.engines import sqlite_path
-
-COPY = "copy-database"
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -26,6 +25,8 @@ def migrate() -> None:
     with with_database() as url, ExitStack() as stack:
         if url.startswith("sqlite:"):
             stack.enter_context(copies.presence(sqlite_path(url)))
+        else:
+            stack.enter_context(present(url))
         schema.upgrade(url)
     click.echo(f"{_called(url)} is at revision {schema.head_revision()}")
 
@@ -71,7 +72,7 @@ def restore(file: Path | None) -> None:
         click.echo(f"the previous database is kept as {replaced}")
 
 
-@click.command(name="copy-database")
+@click.command(name=COPY)
 @click.argument("source", metavar=SOURCE)
 @click.argument("target", metavar=TARGET)
 def copy_database(source: str, target: str) -> None:

@@ -17,7 +17,8 @@ from bot.kernel.repository import RepositoryName
 from bot.pauses.pause import PauseRecord
 from bot.runtime.upkeep.renaming import Counts, forget_repository as forget_all, rename_repository
 from bot.runtime.upkeep.renaming_rows import Renaming
-from bot.store.backup import require_alone, require_nobody_connected
+from bot.store.backup import require_alone
+from bot.store.connected import require_nobody_connected
 from bot.store.engines import sqlite_path
 
 RENAME = "rename"
@@ -79,7 +80,7 @@ async def _rename(url: str, old: RepositoryName, new: RepositoryName) -> _Rename
         if url.startswith("sqlite:"):
             require_alone(sqlite_path(url), RENAME, stack)
         else:
-            await require_nobody_connected(url, clock())
+            await require_nobody_connected(url, RENAME, clock(), stack)
         async with opened_store(url) as store:
             moved = await store.run(rename_repository, old, new, clock().now())
             known = await store.read(lambda transaction: Renaming(transaction).names())

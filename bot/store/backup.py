@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import (
     AsyncExitStack,
     ExitStack,
@@ -15,20 +15,19 @@ from contextlib import (
     contextmanager,
     suppress,
 )
-from datetime import timedelta
 from itertools import chain, count
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from sqlalchemy import text, update
+from sqlalchemy import update
 
 from bot.kernel.clock import Clock
 from bot.store import migrate
+from bot.store.connected import be_present, in_use_by, require_nobody_connected
 from bot.store.coordination import Leases
 from bot.store.engines import APPLICATION, SQLITE_SIDES, as_store_errors, opened, sqlite_path
 from bot.store.errors import StoreUnavailable, StoreUnusable
 from bot.store.schema import EPOCH
-from bot.store.statements import ResultRow
 from bot.store.tables import leases
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
@@ -36,22 +35,11 @@ from bot.store.transactions import Store
 logger = logging.getLogger(__name__)
 
 COPY_WAIT_SECONDS = 60.0
-CONNECTIONS_CHECK_SECONDS = 0.1
-ENDING_SECONDS = 3.0
-"""PostgreSQL needs a moment to end the connections of a process that has ended."""
-
 FILE_SECONDS = 60.0
 """How often a process looks whether its SQLite file is still the same."""
 
-CONNECTIONS_NAMED = 5
 REPLACED = ".before-restore"
 IN_USE = ".in-use"
-
-_CONNECTED = text(
-    "SELECT pid, coalesce(host(client_addr), 'a local socket') AS address FROM pg_stat_activity"
-    " WHERE datname = current_database() AND application_name = :name AND pid <> pg_backend_pid()"
-    " ORDER BY address, pid"
-)
 
 
 @contextmanager
@@ -83,9 +71,7 @@ def _enter(lock: IO[str]) -> bool:
         lock.seek(0)
         command = lock.read()
         if command:
-            raise StoreUnavailable(
-                f"mqbot {command} is using the database: try again when it has finished"
-            )
+            raise in_use_by(f"{APPLICATION} {command}")
     # Waits only a moment: for another process that looks whether it is alone.
     fcntl.flock(lock, fcntl.LOCK_SH)
     return is_alone
@@ -114,10 +100,12 @@ async def take_over_database(store: Store, url: str, stack: AsyncExitStack) -> b
     """Migrate the SQLite file; end the leases of a process that died, if no other process uses it.
 
     A restarted bot doesn't wait for them. Returns whether no other process uses it, which is
-    unknown of other databases. The lock lasts until `stack` is closed. Raises StoreUnavailable,
-    also while a command keeps others out, and StoreUnusable as `migrate.upgrade` does.
+    unknown of other databases. The lock lasts until `stack` is closed; on PostgreSQL each
+    connection of the store has one. Raises StoreUnavailable, also while a command keeps others out,
+    and StoreUnusable as `migrate.upgrade` does.
     """
     if not url.startswith("sqlite:"):
+        be_present(store.engine)
         return False
     is_alone = stack.enter_context(presence(sqlite_path(url)))
     # At once, because the file belongs to this machine alone.
@@ -263,31 +251,9 @@ async def make_ready(url: str, clock: Clock, put_in_doubt: Callable[[Transaction
     Migrates it to this program's schema. Raises StoreUnavailable, also if a process uses the
     database, and StoreUnusable if it holds no such copy; then nothing has changed.
     """
-    await require_nobody_connected(url, clock)
-    _prepare(url, "there is no database of mqbot", put_in_doubt)
-
-
-async def require_nobody_connected(url: str, clock: Clock) -> None:
-    """Wait a moment for PostgreSQL to end the connections of processes that have ended.
-
-    Raises StoreUnavailable if a process uses the database.
-    """
-    deadline = clock.now() + timedelta(seconds=ENDING_SECONDS)
-    while others := _connected(url):
-        if clock.now() >= deadline:
-            named = others[:CONNECTIONS_NAMED]
-            where = ", ".join(f"{other.address} (backend {other.pid})" for other in named)
-            raise StoreUnavailable(
-                f"the bot has the database in use, from {where}: stop every process first;"
-                " a connection that outlived its process ends by"
-                f" SELECT pg_terminate_backend({others[0].pid})"
-            )
-        await clock.sleep(CONNECTIONS_CHECK_SECONDS)
-
-
-def _connected(url: str) -> Sequence[ResultRow]:
-    with opened(url) as connection:
-        return connection.execute(_CONNECTED, {"name": APPLICATION}).all()
+    with ExitStack() as stack:
+        await require_nobody_connected(url, "restore", clock, stack)
+        _prepare(url, "there is no database of mqbot", put_in_doubt)
 
 
 def _prepare(url: str, otherwise: str, put_in_doubt: Callable[[Transaction], None]) -> None:

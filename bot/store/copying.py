@@ -9,7 +9,8 @@ from sqlalchemy.types import TypeDecorator
 
 from bot.kernel.clock import Clock
 from bot.store import migrate
-from bot.store.backup import give_to_owner, require_alone, require_nobody_connected
+from bot.store.backup import give_to_owner, require_alone
+from bot.store.connected import require_nobody_connected
 from bot.store.engines import SQLITE_SIDES, as_store_errors, create_engine, sqlite_path
 from bot.store.errors import StoreUnavailable, StoreUnusable
 from bot.store.schema import EPOCH, metadata, require_all_tables
@@ -19,6 +20,9 @@ from bot.store.tables import leases, write_checks
 SOURCE = "FROM"
 TARGET = "TO"
 """What the command calls the database to read, and the one to fill."""
+
+COPY = "copy-database"
+"""The command's name, which those that it keeps out hear too."""
 
 PART = 1000
 """Rows in memory at a time."""
@@ -78,12 +82,12 @@ def _errors_about(name: str) -> Iterator[None]:
 
 async def _keep_others_out(url: str, clock: Clock, stack: ExitStack) -> None:
     if not _is_sqlite(url):
-        await require_nobody_connected(url, clock)
+        await require_nobody_connected(url, COPY, clock, stack)
         return
     path = sqlite_path(url)
     with as_store_errors():
         path.parent.mkdir(parents=True, exist_ok=True)
-    require_alone(path, "copy-database", stack)
+    require_alone(path, COPY, stack)
 
 
 def _give_to_owner(url: str) -> None:

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import AsyncExitStack, ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -20,9 +20,10 @@ from bot.posts.outbox import Outbox
 from bot.runtime.process import build_runtime
 from bot.runtime.surroundings import Surroundings
 from bot.store import migrate
-from bot.store.backup import back_up, presence, restore
+from bot.store.backup import back_up, make_ready, presence, restore, take_over
+from bot.store.connected import present, require_nobody_connected
 from bot.store.engines import create_engine, sqlite_path
-from bot.store.errors import StoreUnusable
+from bot.store.errors import StoreUnavailable, StoreUnusable
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 from tests.support.bot_process import MqbotProcess
@@ -572,6 +573,69 @@ async def test_a_postgresql_database_in_use_is_not_prepared_for_a_restore(
     await store.close()
     result = await restoring
     assert result.exit_code == 0, result.output
+
+
+@pytest.mark.postgres
+async def test_a_bot_that_starts_while_a_postgresql_backup_is_prepared_ends_and_names_it(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    environ = {**NOWHERE, "DATABASE_URL": postgres_url}
+    said = "mqbot restore is using the database: try again when it has finished"
+    with ExitStack() as stack:
+        await require_nobody_connected(postgres_url, "restore", FakeClock(), stack)
+        for command in ("run", "worker", "migrate"):
+            process = await MqbotProcess.start(command, folder=tmp_path, environ=environ)
+            assert await process.ends() == UNAVAILABLE_EXIT
+        line = f"mqbot: DATABASE_URL: can't be used: {said}\n"
+        assert (tmp_path / "stderr").read_text() == 3 * line
+        # Nor does another command of its kind begin.
+        result = await asyncio.to_thread(run, "restore", url=postgres_url, clock=FakeClock())
+        assert (result.exit_code, result.stderr) == (1, f"mqbot: restore: {said}\n")
+
+    process = await MqbotProcess.start("run", folder=tmp_path, environ=environ)
+    await until(lambda: "Slack cannot be reached" in process.complaints, "a look for Slack")
+    assert await process.stop() == 0
+
+
+@pytest.mark.postgres
+async def test_a_bot_is_kept_out_until_a_postgresql_backup_is_prepared(postgres_url: str) -> None:
+    said = "mqbot restore is using the database"
+    seen = []
+
+    def meanwhile(_transaction: Transaction) -> None:
+        with pytest.raises(StoreUnavailable, match=said), present(postgres_url):
+            raise AssertionError
+        seen.append(said)
+
+    await make_ready(postgres_url, FakeClock(), meanwhile)
+    assert seen == [said]
+    with present(postgres_url):
+        pass
+
+
+@pytest.mark.postgres
+async def test_a_bot_that_lost_all_connections_is_kept_out_when_it_connects_again(
+    postgres_url: str, postgres_server: PostgresServer, postgres_database: str
+) -> None:
+    """As after the advice to end a connection that outlived its process, of one that lives."""
+    async with AsyncExitStack() as stack:
+        store = Store(create_engine(postgres_url, **PATIENT))
+        stack.push_async_callback(store.close)
+        assert not await take_over(store, postgres_url, stack)
+        await store.ask()
+        is_used = pytest.raises(StoreUnavailable, match="the bot has the database in use")
+        with is_used, ExitStack() as renaming:
+            await require_nobody_connected(postgres_url, "rename", FakeClock(), renaming)
+        postgres_server.execute(
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
+            " WHERE application_name = 'mqbot' AND datname = current_database()",
+            postgres_database,
+        )
+        with ExitStack() as renaming:
+            await require_nobody_connected(postgres_url, "rename", FakeClock(), renaming)
+            with pytest.raises(StoreUnavailable, match="mqbot rename is using the database"):
+                await store.ask()
+        await store.ask()
 
 
 @pytest.mark.postgres
