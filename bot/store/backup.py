@@ -25,7 +25,14 @@ from bot.kernel.clock import Clock
 from bot.store import migrate
 from bot.store.connected import be_present, in_use_by, require_nobody_connected
 from bot.store.coordination import Leases
-from bot.store.engines import APPLICATION, SQLITE_SIDES, as_store_errors, opened, sqlite_path
+from bot.store.engines import (
+    APPLICATION,
+    SQLITE_SIDES,
+    UPGRADE_SECONDS,
+    as_store_errors,
+    opened,
+    sqlite_path,
+)
 from bot.store.errors import StoreUnavailable, StoreUnusable
 from bot.store.schema import EPOCH
 from bot.store.tables import leases
@@ -264,7 +271,7 @@ def _prepare(url: str, otherwise: str, put_in_doubt: Callable[[Transaction], Non
     if migrate.current_revision(url) is None:
         raise StoreUnusable(otherwise)
     migrate.upgrade(url)
-    with opened(url) as connection:
+    with opened(url, seconds=UPGRADE_SECONDS) as connection:
         put_in_doubt(Transaction(connection))
         connection.execute(update(leases).values(expires_at=EPOCH))
 

@@ -8,7 +8,8 @@ from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.engine.interfaces import DBAPIConnection
 
 from bot.kernel.clock import Clock
-from bot.store.engines import APPLICATION, as_store_errors, create_engine
+from bot.store.cutoff import limited
+from bot.store.engines import APPLICATION, COMMAND_SECONDS, as_store_errors, create_engine
 from bot.store.errors import StoreUnavailable
 from bot.store.statements import ResultRow
 
@@ -76,7 +77,7 @@ def present(url: str) -> Iterator[None]:
 def _session(engine: Engine) -> Iterator[Connection]:
     """A connection outside any transaction, the only one of its engine."""
     try:
-        with as_store_errors():
+        with limited(engine, COMMAND_SECONDS), as_store_errors():
             connection = engine.connect()
         with connection:
             yield connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -91,13 +92,13 @@ async def require_nobody_connected(url: str, command: str, clock: Clock, stack: 
     StoreUnavailable if a process uses the database.
     """
     connection = stack.enter_context(_session(create_engine(url)))
-    with as_store_errors():
+    with limited(connection, COMMAND_SECONDS), as_store_errors():
         name = {"name": f"{APPLICATION} {command}"}
         connection.execute(text("SELECT set_config('application_name', :name, false)"), name)
     deadline = clock.now() + timedelta(seconds=ENDING_SECONDS)
     is_ours = False
     while True:
-        with as_store_errors():
+        with limited(connection, COMMAND_SECONDS), as_store_errors():
             is_ours = is_ours or bool(connection.scalar(_TRY_ALONE))
             others = connection.execute(_CONNECTED, {"name": APPLICATION}).all()
         if is_ours and not others:
@@ -105,7 +106,7 @@ async def require_nobody_connected(url: str, command: str, clock: Clock, stack: 
         if clock.now() >= deadline:
             if others:
                 raise _connected_from(others)
-            with as_store_errors():
+            with limited(connection, COMMAND_SECONDS), as_store_errors():
                 raise in_use_by(connection.scalar(text(_COMMAND)) or APPLICATION)
         await clock.sleep(CONNECTIONS_CHECK_SECONDS)
 

@@ -11,7 +11,15 @@ from bot.kernel.clock import Clock
 from bot.store import migrate
 from bot.store.backup import give_to_owner, require_alone
 from bot.store.connected import require_nobody_connected
-from bot.store.engines import SQLITE_SIDES, as_store_errors, create_engine, sqlite_path
+from bot.store.cutoff import limited
+from bot.store.engines import (
+    COMMAND_SECONDS,
+    SQLITE_SIDES,
+    UPGRADE_SECONDS,
+    as_store_errors,
+    create_engine,
+    sqlite_path,
+)
 from bot.store.errors import StoreUnavailable, StoreUnusable
 from bot.store.schema import EPOCH, metadata, require_all_tables
 from bot.store.statements import ResultRow
@@ -106,18 +114,28 @@ class _Side:
         self._connection = connection
         self._is_sqlite = connection.dialect.name == "sqlite"
 
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        limit = limited(self._connection, UPGRADE_SECONDS)
+        with _errors_about(self.name), limit, as_store_errors():
+            yield
+
+    def commit(self) -> None:
+        with self._watched():
+            self._connection.commit()
+
     def run(
         self, statement: sa.Executable, parameters: Sequence[Mapping[str, Any]] | None = None
     ) -> sa.CursorResult[*tuple[Any, ...]]:
-        with _errors_about(self.name), as_store_errors():
+        with self._watched():
             return self._connection.execute(statement, parameters)
 
     def parts(self, rows: sa.Executable) -> Iterator[Sequence[ResultRow]]:
         """The rows, a part at a time."""
-        with _errors_about(self.name), as_store_errors():
+        with self._watched():
             found = self._connection.execution_options(stream_results=True).execute(rows)
         while True:
-            with _errors_about(self.name), as_store_errors():
+            with self._watched():
                 part = found.fetchmany(PART)
             if not part:
                 return
@@ -175,15 +193,14 @@ def _transaction(name: str, url: str) -> Iterator[_Side]:
     # One of the two may be idle for as long as the other works on a part.
     engine = create_engine(url, idle_seconds=0)
     try:
-        with _errors_about(name), as_store_errors():
+        with _errors_about(name), limited(engine, COMMAND_SECONDS), as_store_errors():
             connection = engine.connect()
             connection.begin()
         with connection:
             side = _Side(name, connection)
             side.lock()
             yield side
-            with _errors_about(name), as_store_errors():
-                connection.commit()
+            side.commit()
     finally:
         engine.dispose()
 

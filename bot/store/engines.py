@@ -19,6 +19,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 from typing_extensions import override
 
+from bot.store.cutoff import limited
 from bot.store.errors import StoreUnavailable, StoreUnusable
 
 logger = logging.getLogger(__name__)
@@ -37,6 +38,9 @@ WAIT_SECONDS = 5
 
 COMMAND_SECONDS = 8
 """How long one transaction may take before its server counts as gone; PostgreSQL only."""
+
+UPGRADE_SECONDS = 3600
+"""The same for one that upgrades a database, which may wait for another process that does so."""
 
 IDLE_SECONDS = 6
 """PostgreSQL ends a transaction that is idle for this long.
@@ -291,12 +295,15 @@ def _refuse_ambiguous(dsn: str) -> None:
 
 
 @contextmanager
-def opened(url: str) -> Iterator[Connection]:
-    """A connection of its own, in one transaction; raises what `as_store_errors` does."""
+def opened(url: str, *, seconds: float = COMMAND_SECONDS) -> Iterator[Connection]:
+    """A connection of its own, in one transaction; raises what `as_store_errors` does.
+
+    StoreUnavailable also if it takes so many seconds; PostgreSQL only.
+    """
     engine = create_engine(url)
     try:
         # On SQLite a transaction begins IMMEDIATE, which is the lock between processes.
-        with as_store_errors(), engine.begin() as connection:
+        with limited(engine, seconds), as_store_errors(), engine.begin() as connection:
             yield connection
     finally:
         engine.dispose()

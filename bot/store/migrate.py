@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 
 from sqlalchemy import Connection, inspect, text
 
-from bot.store.engines import file_problem, opened, sqlite_path
+from bot.store.engines import UPGRADE_SECONDS, file_problem, opened, sqlite_path
 from bot.store.errors import StoreUnavailable, StoreUnusable
 from bot.store.protection import AUDIT_REFUSES_CHANGES
 from bot.store.schema import metadata, require_all_tables
@@ -48,7 +48,7 @@ def upgrade(url: str, revision: str = HEAD) -> None:
     # The option is read with interpolation: a percent sign in the path would be taken for one.
     configuration = Config()
     configuration.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    with opened(url) as connection:
+    with opened(url, seconds=UPGRADE_SECONDS) as connection:
         configuration.attributes["connection"] = connection
         if connection.dialect.name == "postgresql":
             # Waiting for another process's migration may take longer than a transaction may.

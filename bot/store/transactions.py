@@ -1,9 +1,6 @@
 """Transactions: plain functions, each in a thread with its own connection."""
 
 import asyncio
-import errno
-import os
-import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -14,6 +11,7 @@ from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
 
+from bot.store.cutoff import Cutoff
 from bot.store.engines import (
     COMMAND_LIMIT,
     READERS,
@@ -48,7 +46,7 @@ _running = _Running()
 def _note_connection(driver: DBAPIConnection, _record: object) -> None:
     """The engine asks a server about itself through its first connection, before it gives it."""
     if _running.attempt is not None:
-        _running.attempt.use(driver)
+        _running.attempt.cutoff.use(driver)
 
 
 class _Attempt(Generic[T]):
@@ -56,19 +54,16 @@ class _Attempt(Generic[T]):
         self.is_committing = False
         self._engine = engine
         self._body = body
-        self._driver: Any = None
-        self._is_over = False
-        self._changing = threading.Lock()
+        self.cutoff = Cutoff()
 
     def run(self) -> T:
         _running.attempt = self
         with as_store_errors(), self._engine.connect() as connection:
-            self.use(connection.connection.driver_connection)
+            self.cutoff.use(connection.connection.driver_connection)
             try:
                 return self._commit(connection)
             finally:
-                with self._changing:
-                    self._driver = None
+                self.cutoff.use(None)
 
     def _commit(self, connection: Connection) -> T:
         begun = connection.begin()
@@ -82,33 +77,6 @@ class _Attempt(Generic[T]):
         self.is_committing = True
         begun.commit()
         return result
-
-    def use(self, driver: DBAPIConnection | None) -> None:
-        """From now on, `break_off` is about this connection."""
-        with self._changing:
-            self._driver = driver
-            if self._is_over:
-                self._shut_down()
-
-    def break_off(self) -> None:
-        """Shut the socket down, so that the waiting thread gets an error.
-
-        A frozen server doesn't answer, so none of its own timeouts works.
-        """
-        with self._changing:
-            self._is_over = True
-            self._shut_down()
-
-    def _shut_down(self) -> None:
-        if self._driver is None or self._driver.closed:
-            return
-        with socket.socket(fileno=os.dup(self._driver.fileno())) as copied:
-            try:
-                copied.shutdown(socket.SHUT_RDWR)
-            except OSError as error:
-                # The server ended the connection, for example while this process stood still.
-                if error.errno != errno.ENOTCONN:
-                    raise
 
 
 class _Lane:
@@ -181,7 +149,7 @@ class Store:
         done = loop.run_in_executor(lane.threads, attempt.run)
         done.add_done_callback(lambda _: lane.free.release())
         if self._limit is not None:
-            timer = loop.call_later(self._limit, attempt.break_off)
+            timer = loop.call_later(self._limit, attempt.cutoff.cut)
             done.add_done_callback(lambda _: timer.cancel())
         return await asyncio.shield(done)
 

@@ -1,8 +1,10 @@
 """Every command names what is missing, and its exit code says whether to retry."""
 
+import asyncio
 import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,49 @@ async def complaint(folder: Path, command: str, url: str, code: int) -> str:
 @pytest.mark.parametrize("command", OF_A_SERVER)
 async def test_an_unreachable_server_may_come_back(tmp_path: Path, command: str) -> None:
     await complaint(tmp_path, command, NOBODY, UNAVAILABLE_EXIT)
+
+
+LOGGED_IN = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I"
+"""PostgreSQL's AuthenticationOk and ReadyForQuery,
+https://www.postgresql.org/docs/current/protocol-message-formats.html."""
+
+
+@asynccontextmanager
+async def frozen_server(answer: bytes) -> AsyncIterator[str]:
+    """The address of a server that stands still after one answer, with its connections open."""
+    is_over = asyncio.Event()
+
+    async def stand_still(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1000)
+        writer.write(answer)
+        await is_over.wait()
+        writer.close()
+
+    server = await asyncio.start_server(stand_still, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        options = "sslmode=disable&gssencmode=disable"
+        try:
+            yield f"postgresql://mqbot:sesame@127.0.0.1:{port}/mqbot?{options}"
+        finally:
+            is_over.set()
+
+
+@pytest.mark.parametrize("answer", [b"", LOGGED_IN], ids=["before login", "after login"])
+async def test_a_frozen_server_may_go_on_later(tmp_path: Path, answer: bytes) -> None:
+    async with frozen_server(answer) as url:
+        folders = [tmp_path / command for command in (*OF_A_SERVER, "run")]
+        for folder in folders:
+            folder.mkdir()
+        said = await asyncio.gather(
+            *(complaint(folder, folder.name, url, UNAVAILABLE_EXIT) for folder in folders)
+        )
+        check = await MqbotProcess.start(
+            "check", "--json", folder=tmp_path, environ={**NOWHERE, "DATABASE_URL": url}
+        )
+        assert await check.ends() == UNAVAILABLE_EXIT
+    assert all("no answer in time" in line for line in said), said
+    assert "no answer in time" in check.printed, check.printed
 
 
 @pytest.mark.parametrize("command", ["migrate", "audit"])

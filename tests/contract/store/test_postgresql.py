@@ -18,7 +18,7 @@ from bot.acts.record import ActResult, Circumstance
 from bot.acts.rows import Audit
 from bot.posts.delivery import NewDelivery, delivered
 from bot.posts.outbox import Outbox
-from bot.store import migrate
+from bot.store import engines, migrate
 from bot.store.coordination import Leases
 from bot.store.engines import create_engine
 from bot.store.errors import LeaseLost, StoreUnavailable
@@ -179,6 +179,21 @@ async def test_a_server_that_freezes_while_the_first_connection_is_made_is_unava
         mortal_server.thaw()
     assert frozen
     assert await until_added(store, make_new(1)) == 1
+
+
+def test_a_command_ends_when_its_server_freezes_in_its_transaction(
+    mortal_server: PostgresServer,
+) -> None:
+    def freeze_in_it() -> None:
+        with engines.opened(mortal_server.url(), seconds=0.5) as connection:
+            mortal_server.freeze()
+            connection.scalar(text("SELECT 1"))
+
+    try:
+        with pytest.raises(StoreUnavailable, match="no answer in time"):
+            freeze_in_it()
+    finally:
+        mortal_server.thaw()
 
 
 async def test_a_connection_that_is_gone_once_its_time_is_over_is_no_error_of_the_bot(
