@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,8 +61,7 @@ def read_settings_file(path: Path, known: Collection[str]) -> SettingsFile:
     """
     try:
         if not path.is_file():
-            what = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
-            raise ConfigurationError({CONFIG_FILE: f"{what}; name a settings file"})
+            raise ConfigurationError({CONFIG_FILE: f"{_what_it_is(path)}; name a settings file"})
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise ConfigurationError({CONFIG_FILE: f"{path} can't be read: {error.strerror}"}) from None
@@ -88,6 +88,13 @@ def read_settings_file(path: Path, known: Collection[str]) -> SettingsFile:
         written[setting] = name
         given[setting] = _from_there(setting, value, path.parent)
     return replace(file, given=given, problems=problems)
+
+
+def _what_it_is(path: Path) -> str:
+    """Instead of a file."""
+    if path.is_dir():
+        return f"{path} is a folder"
+    return f"{path} isn't a plain file" if is_special(path) else f"there is no file {path}"
 
 
 class NamedFile(NamedTuple):
@@ -117,6 +124,14 @@ def path_in(word: object) -> str | None:
     """The path of the file that a word of a list stands for, as `@path`; None for other words."""
     text = word.strip() if isinstance(word, str) else ""
     return text[1:].strip() if text.startswith("@") else None
+
+
+def is_special(path: Path) -> bool:
+    """Whether it is a pipe or a device: to read one may never end."""
+    # Reading a file that this user may not look at, or that can't be there, says so.
+    with suppress(OSError, ValueError):
+        return path.exists() and not (path.is_file() or path.is_dir())
+    return False
 
 
 def _misplaced(name: str, value: object, known: Collection[str]) -> Sequence[str]:

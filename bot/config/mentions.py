@@ -3,9 +3,10 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from bot.config.file import CONFIG_FILE, list_files
+from bot.config.file import CONFIG_FILE, is_special, list_files
 from bot.config.problems import SETTING_PREFIX
 from bot.config.settings import load_file
 
@@ -39,9 +40,11 @@ def _files(given: Mapping[str, str]) -> Sequence[Path]:
 
 
 def _places(path: Path, pattern: re.Pattern[str]) -> Iterator[str]:
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+    text = None
+    with suppress(OSError, ValueError):
+        if not is_special(path):
+            text = path.read_text("utf-8-sig")
+    if text is None:
         # The bot's own user may be able to read it.
         yield "which can't be read here"
         return

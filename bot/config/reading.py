@@ -12,7 +12,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.config.environment_file import read_environment_file
-from bot.config.file import CONFIG_FILE, SUFFIX, NamedFile, SettingsFile, list_files
+from bot.config.file import CONFIG_FILE, SUFFIX, NamedFile, SettingsFile, is_special, list_files
 from bot.config.problems import NEARLY, SETTING_PREFIX, nearest, plain, written_instead
 from bot.config.settings import (
     DatabaseSettings,
@@ -110,7 +110,7 @@ def reload_settings(settings: Settings, files: Sequence[Path] = ()) -> Settings:
 
     `files`: those that could be read again before. A secret whose file can't be read twice, such as
     a pipe, stays as it is; the key in a policy can't be in such a file. Raises ConfigurationError,
-    also for another secret's file that is empty, unreadable or gone.
+    also for another secret's file that is empty, unreadable, gone or now a pipe.
     """
     file = load_file()
     given = {**file.given, **_environment()}
@@ -118,19 +118,33 @@ def reload_settings(settings: Settings, files: Sequence[Path] = ()) -> Settings:
     secrets: dict[str, str | SecretStr] = {}
     to_read = []
     for name in secret_variables(type(settings)):
-        named = given.get(name + SUFFIX)
         value = old[name]
-        if named is None or _is_plain_file(named) or Path(str(named)) in files:
-            to_read.append(name)
-        elif isinstance(value, SecretStr):
+        if isinstance(value, SecretStr) and _is_read_once(given, name + SUFFIX, files):
             secrets[name] = value
-    readable, unreadable = _secrets(to_read, given)
+        else:
+            to_read.append(name)
+    readable, unreadable = _secrets(to_read, given, may_be_pipe=False)
     problems = {**unreadable, **_misspelled(file)}
     return _load(type(settings), file, {**secrets, **readable}, problems)
 
 
+def _is_read_once(given: Mapping[str, object], name: str, files: Sequence[Path]) -> bool:
+    """Whether the variable names a pipe, or named one when the process started.
+
+    A path of the environment is still that of the start; one of the settings file may be new.
+    """
+    named = given.get(name)
+    if named is None or _is_plain_file(named):
+        return False
+    path = Path(str(named))
+    return path not in files and (is_special(path) or name in _environment())
+
+
 def _is_plain_file(named: object) -> bool:
-    return isinstance(named, str) and Path(named).is_file()
+    # Not all that is typed can be a path.
+    with suppress(OSError):
+        return isinstance(named, str) and Path(named).is_file()
+    return False
 
 
 class ChangedSettings(NamedTuple):
@@ -197,7 +211,9 @@ class _Secrets(NamedTuple):
     problems: Mapping[str, str]  #: with the others, by `…_FILE` variable
 
 
-def _secrets(variables: Iterable[str], given: Mapping[str, object]) -> _Secrets:
+def _secrets(
+    variables: Iterable[str], given: Mapping[str, object], *, may_be_pipe: bool = True
+) -> _Secrets:
     secrets: dict[str, str] = {}
     problems: dict[str, str] = {}
     for name in variables:
@@ -206,7 +222,7 @@ def _secrets(variables: Iterable[str], given: Mapping[str, object]) -> _Secrets:
             problems[named] = f"is set together with {name}; remove one of the two"
         elif named in given:
             try:
-                secrets[name] = read_secret_file(str(given[named]))
+                secrets[name] = read_secret_file(str(given[named]), may_be_pipe=may_be_pipe)
             except ValueError as error:
                 problems[named] = str(error)
     return _Secrets(secrets, problems)

@@ -6,7 +6,6 @@ Each raises ValueError with a sentence for the person who set it.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from difflib import get_close_matches
@@ -18,7 +17,7 @@ from pydantic import BeforeValidator, SecretStr, ValidationInfo
 
 from bot.acts.permission import MACHINE, Everyone, Listed, WhoMayPause
 from bot.channels.subscription import Subscription, SubscriptionSource, added, read_options
-from bot.config.file import path_in, split
+from bot.config.file import is_special, path_in, split
 from bot.kernel.configured import AcceptedSecret
 from bot.kernel.errors import InvalidRequest
 from bot.kernel.groups import ALL, OF_OWNER, Group, Groups, Repositories, distance, read_groups
@@ -181,6 +180,8 @@ def _table_values(value: object) -> list[str]:
 
 def _of_file(path: str) -> list[str]:
     """The lines of a file; # begins a comment."""
+    if is_special(Path(path)):
+        raise ValueError(f"{path} isn't a plain file")
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -492,7 +493,7 @@ def read_secret_file(named: str, *, may_be_pipe: bool = True) -> str:
     `may_be_pipe`: not of a file that is read more than once; nobody may write into it again.
     """
     path = Path(named)
-    if not may_be_pipe and _is_special(path):
+    if not may_be_pipe and is_special(path):
         raise ValueError(NOT_PLAIN)
     try:
         with path.open("rb") as file:
@@ -510,11 +511,3 @@ def read_secret_file(named: str, *, may_be_pipe: bool = True) -> str:
     if not text.strip():
         raise ValueError("names an empty file; write the secret into it")
     return text.removesuffix("\n").removesuffix("\r")
-
-
-def _is_special(path: Path) -> bool:
-    """Whether it is a pipe or a device: to read one may never end."""
-    # Reading a file that this user may not look at says so.
-    with suppress(OSError):
-        return path.exists() and not (path.is_file() or path.is_dir())
-    return False

@@ -1,8 +1,11 @@
 """Settings: valid and invalid values, and the errors."""
 
+import json
 import os
 import re
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -10,11 +13,13 @@ import pytest
 
 from bot.acts.permission import Everyone, Listed, WhoMayPause
 from bot.channels.subscription import DEFAULT_TOPICS, Subscription, SubscriptionSource
+from bot.config.mentions import mentions
 from bot.config.reading import (
     description,
     load_database_url,
     load_settings,
     overridden,
+    reload_settings,
     settings_files,
     unknown_variables,
     unused_file,
@@ -493,6 +498,8 @@ def test_a_missing_or_invalid_settings_file_is_named(tmp_path: Path) -> None:
     assert problems(MQBOT_CONFIG=str(missing)) == {"MQBOT_CONFIG": said}
     folder = problems(MQBOT_CONFIG=str(tmp_path))["MQBOT_CONFIG"]
     assert folder == f"{tmp_path} is a folder; name a settings file"
+    device = problems(MQBOT_CONFIG="/dev/null")["MQBOT_CONFIG"]
+    assert device == "/dev/null isn't a plain file; name a settings file"
     broken = problems(**in_file(tmp_path, "MQBOT_COMMAND ="))
     assert "isn't valid TOML" in broken["MQBOT_CONFIG"]
     # There, and not to be read by anybody, root included.
@@ -739,6 +746,41 @@ def test_thousands_of_repositories_are_read_from_a_file_whose_faults_are_named(
     assert list(settings.repositories) == names
 
 
+@contextmanager
+def named_pipe(path: Path, content: str) -> Iterator[None]:
+    """A pipe at that path, into which somebody writes once."""
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=[content], daemon=True)
+    writer.start()
+    yield
+    # Lets the writer go, if nobody has read.
+    if writer.is_alive():
+        with path.open("rb"):
+            writer.join()
+
+
+def test_a_list_is_not_read_from_a_pipe_or_a_device_which_could_block_a_reload(
+    tmp_path: Path,
+) -> None:
+    pipe = tmp_path / "list"
+    for setting, content in (("MQBOT_REPOSITORIES", "acme/site"), ("MQBOT_LOGINS", "U0A=alice")):
+        with named_pipe(pipe, content):
+            found = problems(**{setting: f"@{pipe}"})
+        assert f"{pipe} isn't a plain file" in found[setting]
+    found = problems(MQBOT_REPOSITORIES="@/dev/null, acme/site")
+    assert "/dev/null isn't a plain file" in found["MQBOT_REPOSITORIES"]
+    found = problems(MQBOT_REPOSITORIES=f"@{tmp_path}")
+    assert f"{tmp_path} can't be read (Is a directory)" in found["MQBOT_REPOSITORIES"]
+
+
+def test_the_old_name_of_a_repository_is_not_searched_in_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "list"
+    given = {**ENOUGH, "MQBOT_REPOSITORIES": f"@{pipe}"}
+    with named_pipe(pipe, "acme/site"), only_environment(given):
+        assert mentions("acme/site") == [f"{pipe}, which can't be read here"]
+
+
 SECRETS = (
     ("DATABASE_URL", "database_url", "postgresql://bot:sesame@db/mq bot"),
     ("MQBOT_API_TOKEN", "api_token", "mq-other-key"),
@@ -822,6 +864,37 @@ def test_a_pipe_is_read_like_a_file() -> None:
     later.join()
     os.close(reading)
     assert settings.api_token.get_secret_value() == "mq-in-a-pipe"
+
+
+def test_a_pipe_in_place_of_a_secrets_file_is_refused_by_a_reload(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("mq-first")
+    given = {**ENOUGH, "MQBOT_API_TOKEN": "", "MQBOT_API_TOKEN_FILE": str(file)}
+    with only_environment(given):
+        settings = load_settings(Settings)
+        files = settings_files(settings)
+        with named_pipe(file, "mq-second"), pytest.raises(ConfigurationError) as raised:
+            reload_settings(settings, files)
+        assert "no plain text file" in raised.value.problems["MQBOT_API_TOKEN_FILE"]
+        file.unlink()
+        file.symlink_to("/dev/null")
+        with pytest.raises(ConfigurationError) as raised:
+            reload_settings(settings, files)
+        assert "no plain text file" in raised.value.problems["MQBOT_API_TOKEN_FILE"]
+
+
+@pytest.mark.parametrize("path", ["x" * 300, "/proc/self/mem/x", "\0"])
+def test_a_reload_refuses_a_path_that_no_file_can_have(path: str, tmp_path: Path) -> None:
+    """Typed into the settings file while the bot runs."""
+    first = in_file(tmp_path, f'MQBOT_API_TOKEN_FILE = "{tmp_path}/key"')
+    (tmp_path / "key").write_text("mq-first")
+    with only_environment({**ENOUGH, "MQBOT_API_TOKEN": "", **first}):
+        settings = load_settings(Settings)
+        files = settings_files(settings)
+        in_file(tmp_path, f"MQBOT_API_TOKEN_FILE = {json.dumps(path)}")
+        with pytest.raises(ConfigurationError) as raised:
+            reload_settings(settings, files)
+    assert list(raised.value.problems) == ["MQBOT_API_TOKEN_FILE"]
 
 
 def test_a_path_with_a_null_byte_and_a_secret_set_twice_are_refused(tmp_path: Path) -> None:
