@@ -35,7 +35,8 @@ class PauseEndpoints:
     """The pause of a repository's queue, over the family of endpoints that the service has.
 
     These are endpoints 2 to 4, or 9 to 12, which alone are used with `deprecated_pause`. A 404
-    means "not paused" or "no such endpoint": the client then asks once for the paths' methods.
+    means "not paused" or "no such endpoint": the client then asks for the paths' methods, once if
+    endpoints 2 to 4 are there.
     """
 
     def __init__(self, http: Http, *, deprecated_pause: bool = False) -> None:
@@ -58,8 +59,8 @@ class PauseEndpoints:
             pause = await self._over_family(call, partial(self.http.call, read=self._read_pause))
         except merge_queue_errors.ResourceNotFound:
             return None
-        if self._family.known_until != math.inf:
-            self._family.learn(self._family.value or CURRENT, is_offered=True)
+        if self._family.value != DEPRECATED and self._family.known_until != math.inf:
+            self._family.learn(CURRENT, is_offered=True)
         return pause
 
     def _read_pause(self, response: httpx.Response) -> Pause | None:
@@ -189,7 +190,11 @@ class PauseEndpoints:
         if offered is None and not await has(STATUS):
             # If even the status has no methods, they mean nothing, and the document counts.
             believed = CURRENT
-        self._family.learn(believed, is_offered=offered is not None)
+        is_new = self._family.known_until == -math.inf or believed != self._family.value
+        # The deprecated one may end one day, and the answer about the other may have been odd.
+        self._family.learn(believed, is_offered=offered == CURRENT)
+        if not is_new:
+            return
         level = logging.INFO if offered == CURRENT else logging.WARNING
         details = {"action": "pause_endpoints", "offered": offered, "believed": believed}
         logger.log(level, "pause endpoints detected", extra=details)

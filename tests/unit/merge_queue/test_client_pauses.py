@@ -198,6 +198,43 @@ async def test_once_a_pause_could_be_read_the_endpoints_are_there_after_all() ->
         assert await client.current_pause(SITE) is None
 
 
+@pytest.mark.parametrize("answers", [[], [answer(PAUSE)]], ids=["not paused", "paused"])
+async def test_after_one_odd_answer_the_deprecated_endpoints_are_used_for_minutes_only(
+    answers: list[Behaviour],
+) -> None:
+    """They may go on beside the others for a while, and end one day."""
+    clock = FakeClock()
+    script = (MISSING, *(answers or [MISSING]), MISSING, answer(PAUSE), answer(PAUSE))
+    odd = ("merge-queue/pause",)
+    async with scripted(*script, not_offered=odd, clock=clock) as (service, client):
+        pause = await client.current_pause(SITE)
+        assert (pause is not None) is bool(answers)
+        service.not_offered = ()
+        clock.advance(BELIEVED_SECONDS)
+        for _ in range(2):
+            assert await client.current_pause(SITE) is not None
+
+    endings = [arrival.target.removeprefix(f"/v1/repos/{SITE}/") for arrival in service.arrivals]
+    current = "merge-queue/pause"
+    assert endings == [current, "queue/pause", "queue/pause", current, current]
+
+
+async def test_a_service_with_the_deprecated_endpoints_alone_is_said_to_be_one_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = FakeClock()
+    script = (MISSING, answer(PAUSE), MISSING, answer(PAUSE))
+    missing = ("merge-queue/pause",)
+    with caplog.at_level("INFO"):
+        async with scripted(*script, not_offered=missing, clock=clock) as (_, client):
+            assert await client.current_pause(SITE) is not None
+            clock.advance(BELIEVED_SECONDS)
+            assert await client.current_pause(SITE) is None
+            assert await client.current_pause(SITE) is not None
+    actions = [getattr(record, "action", None) for record in caplog.records]
+    assert actions.count("pause_endpoints") == 1
+
+
 async def test_a_service_that_lists_no_methods_is_assumed_to_follow_the_documentation() -> None:
     async with scripted(MISSING, not_offered=("",)) as (_, client):
         assert await client.current_pause(SITE) is None
