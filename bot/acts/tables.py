@@ -40,7 +40,9 @@ group_acts = table(
     *optional(UtcTime, "ended_at", "resumes_at"),
     *optional(sa.Text, "request"),
     *optional(as_json(Approved), "approved"),
+    sa.Index(None, "group", "group_act_id"),
 )
+partial_index(group_acts.c.group_act_id, where=group_acts.c.ended_at.is_(None))
 partial_index(group_acts.c.request, where=group_acts.c.request.is_not(None))
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import or_, select
 
 from bot.freezes.freeze import Ending, Freeze, Told
-from bot.freezes.tables import freezes, window_occurrences
+from bot.freezes.tables import NOT_OVER, freezes, window_occurrences
 from bot.freezes.windows import OccurrenceKey, OccurrenceRecord
 from bot.kernel.repository import RepositoryName
 from bot.store.statements import Part, ResultRow, Rows, as_row, from_row, from_rows
@@ -18,14 +18,14 @@ class Freezes(Part):
 
     def of(self, names: Collection[RepositoryName]) -> Sequence[Freeze]:
         """Those that are planned or in force, in the order in which they begin."""
-        ongoing = select(freezes).where(freezes.c.over_at.is_(None))
+        ongoing = select(freezes).where(NOT_OVER)
         rows = self._by_keys(ongoing, freezes.c.repository, names)
         found = [_freeze_of_row(row) for row in rows]
         return sorted(found, key=_beginning)
 
     def elsewhere(self, names: Collection[RepositoryName]) -> Sequence[Freeze]:
         """Those that are planned or in force in all other repositories."""
-        ongoing = self._freezes(select(freezes).where(freezes.c.over_at.is_(None)))
+        ongoing = self._freezes(select(freezes).where(NOT_OVER))
         return [freeze for freeze in ongoing if freeze.repository not in names]
 
     def in_force(self, repository: RepositoryName, at: datetime) -> Sequence[Freeze]:
@@ -39,7 +39,7 @@ class Freezes(Part):
 
     def recent(self, repository: RepositoryName, since: datetime) -> Sequence[Freeze]:
         """Those that are not over, or ended since then."""
-        lasted = or_(freezes.c.over_at.is_(None), freezes.c.over_at >= since)
+        lasted = or_(NOT_OVER, freezes.c.over_at >= since)
         return self._freezes(_freezes(repository).where(lasted))
 
     def one(self, row_id: int) -> Freeze | None:

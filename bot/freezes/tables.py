@@ -39,6 +39,8 @@ freezes = table(
 
 `due_at`: when its next stage begins.
 """
+NOT_OVER = freezes.c.over_at.is_(None)
+partial_index(freezes.c.repository, where=NOT_OVER)
 partial_index(freezes.c.due_at, where=freezes.c.due_at.is_not(None))
 partial_index(
     freezes.c.repository,

@@ -12,7 +12,15 @@ from bot.acts.tables import group_acts
 from bot.kernel.repository import RepositoryName
 from bot.pauses.known import ToldEnd
 from bot.pauses.pause import EarlierLine, PausedQueue, PauseEnd, PauseLine, PauseRecord, Takeover
-from bot.pauses.tables import IN_FORCE, TIMED, pause_ends, pause_lines, pauses, resume_watchers
+from bot.pauses.tables import (
+    IN_FORCE,
+    OF_AN_ACT,
+    TIMED,
+    pause_ends,
+    pause_lines,
+    pauses,
+    resume_watchers,
+)
 from bot.store.statements import PRUNE_SLICE, Numbered, Part, ResultRow, as_row, from_row
 from bot.store.transaction import Transaction
 
@@ -179,14 +187,17 @@ class Pauses(Numbered[PauseRecord]):
 
     def of_group(self, group: str) -> Sequence[PauseRecord]:
         """The pauses in force made by acts on a group, by repository."""
-        acts = select(group_acts.c.group_act_id).where(group_acts.c.group == group)
-        is_of_group = pauses.c.group_act_id.in_(acts)
-        return self._all(_BY_REPOSITORY.where(IN_FORCE, is_of_group))
+        # Not IN: SQLite would read all acts that there ever were.
+        act = select(group_acts.c.group_act_id).where(
+            group_acts.c.group_act_id == pauses.c.group_act_id, group_acts.c.group == group
+        )
+        return self._all(_BY_REPOSITORY.where(IN_FORCE, act.exists()))
 
     def of_act(self, group_act_id: int) -> Sequence[PauseRecord]:
         """The pauses made by an act on a group, in force or over, by repository."""
+        # SQLite uses the index only if its condition is one of the query's, too.
         is_of_act = pauses.c.group_act_id == group_act_id
-        return self._all(_BY_REPOSITORY.where(is_of_act))
+        return self._all(_BY_REPOSITORY.where(OF_AN_ACT, is_of_act))
 
     def ended_since(self, since: datetime) -> Collection[RepositoryName]:
         """The repositories with a pause that ended since then."""

@@ -53,11 +53,16 @@ IN_FORCE = pauses.c.ended_at.is_(None)
 
 
 TIMED = pauses.c.timer_due_at.is_not(None)
+
+
+OF_AN_ACT = pauses.c.group_act_id != 0
+"""The acts on groups have numbers from 1 on."""
+
 partial_index(pauses.c.repository, unique=True, where=IN_FORCE)
 partial_index(pauses.c.timer_due_at, where=TIMED)
 partial_index(pauses.c.ended_at, pauses.c.pause_id, where=~pauses.c.end_notified)
 sa.Index(None, pauses.c.ended_at)
-partial_index(pauses.c.group_act_id, where=pauses.c.group_act_id != 0)
+partial_index(pauses.c.group_act_id, where=OF_AN_ACT)
 
 
 pause_lines = table(

@@ -3,8 +3,9 @@
 import asyncio
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, text
 
-from bot.acts.record import ActResult, AuditPosition, AuditSelection, Circumstance
+from bot.acts.group_acts import GroupActs
+from bot.acts.record import Action, ActResult, AuditPosition, AuditSelection, Circumstance
 from bot.acts.rows import Audit
 from bot.channels.rows import Subscriptions
+from bot.freezes.rows import Freezes, Occurrences
 from bot.kernel.metrics import SuspendedChannel
 from bot.log.rows import Events, Positions, PullRequests
 from bot.pauses.rows import Pauses
@@ -26,6 +29,7 @@ from bot.store import migrate
 from bot.store.coordination import Leases
 from bot.store.engines import create_engine, sqlite_path
 from bot.store.errors import StoreUnavailable
+from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 from tests.support.stored import (
     NOW,
@@ -214,6 +218,42 @@ async def test_posting_cost_does_not_depend_on_history_or_backlog(tmp_path: Path
     assert costs[0] > 100, "the steps were counted"
 
 
+def read_freezes(transaction: Transaction) -> None:
+    freezes = Freezes(transaction)
+    freezes.of([SITE])
+    freezes.elsewhere([SITE])
+    freezes.recent(SITE, NOW)
+    freezes.locked(SITE)
+    freezes.one(1)
+    freezes.with_ids(SITE, ["one"])
+    freezes.set_by(SITE, 1)
+    freezes.told_by(SITE, [1])
+    freezes.due(NOW)
+    occurrences = Occurrences(transaction)
+    occurrences.of([SITE], NOW)
+    occurrences.lasting(NOW)
+    occurrences.freeze_ids(SITE)
+
+
+def read_pauses(transaction: Transaction) -> None:
+    pauses = Pauses(transaction)
+    pauses.of(SITE, NOW)
+    pauses.open([SITE])
+    pauses.open_elsewhere([SITE])
+    pauses.due(NOW, 10)
+    pauses.of_group("release")
+    pauses.of_act(1)
+    pauses.ended_since(NOW)
+    pauses.earlier_lines([1])
+    pauses.end_numbers([1])
+    pauses.with_end(1)
+    group_acts = GroupActs(transaction)
+    group_acts.of_request("one")
+    group_acts.latest("release", [Action.PAUSE])
+    group_acts.unended(NOW)
+    group_acts.pausing("release", before=1)
+
+
 async def every_part(store: Store) -> None:
     """Call everything that reads, changes or deletes."""
     with begin(store) as transaction:
@@ -229,7 +269,6 @@ async def every_part(store: Store) -> None:
         PullRequests(transaction).get(SITE, [1])
         Outbox(transaction).in_doubt(10)
         Outbox(transaction).get("C1", event_subject(1))
-        Upkeep(transaction).prune(NOW, managed=[SITE])
         Subscriptions(transaction).of_channel("C1")
         Subscriptions(transaction).of_repository(SITE)
         Audit(transaction).since(SITE, NOW)
@@ -242,6 +281,8 @@ async def every_part(store: Store) -> None:
             Audit(transaction).newest(selection, 10)
             Audit(transaction).newest(selection, 10, before=place)
             Audit(transaction).oldest(selection, 10, after=place)
+    await store.run(read_freezes)
+    await store.run(read_pauses)
     await work_of(store)
     with begin(store) as transaction:
         Outbox(transaction).summary()
@@ -249,8 +290,23 @@ async def every_part(store: Store) -> None:
         Outbox(transaction).resume("C1")
 
 
-async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> None:
-    engine = create_engine(sqlite_url)
+@dataclass
+class Plans:
+    """How SQLite finds the rows of statements, a step each."""
+
+    statements: int  #: how many were seen
+    steps: set[str]
+
+    @property
+    def scans(self) -> set[str]:
+        """The steps that read all of a table or an index."""
+        scans = {step for step in self.steps if step.startswith("SCAN")}
+        # It reads no table: an empty list is asked for.
+        return {scan for scan in scans if "(subquery" not in scan} - {"SCAN CONSTANT ROW"}
+
+
+async def plans_of(url: str, work: Callable[[Store], Awaitable[object]]) -> Plans:
+    engine = create_engine(url)
     seen: set[str] = set()
 
     def see(connection: Any) -> None:
@@ -259,32 +315,44 @@ async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> N
 
     on_connect(engine, see)
     store = Store(engine)
-    await every_part(store)
+    await work(store)
     await store.close()
-    scans: set[str] = set()
-    partly: set[str] = set()
-    used: set[str] = set()
-    with closing(sqlite3.connect(sqlite_path(sqlite_url))) as plain:
+    plans = Plans(len(seen), set())
+    with closing(sqlite3.connect(sqlite_path(url))) as plain:
         for statement in seen:
             if statement.startswith(("SELECT", "UPDATE", "DELETE")):
                 plan = plain.execute(f"EXPLAIN QUERY PLAN {statement}")
-                steps = {step for *_, step in plan}
-                used |= steps
-                scans |= {step for step in steps if step.startswith("SCAN")}
-                # A repository has hundreds of thousands of events: more of the index must be used.
-                partly |= {one for one in steps if re.search(r" events .*\(repository=\?\)$", one)}
+                plans.steps |= {step for *_, step in plan}
+    return plans
 
-    assert len(seen) > 25
-    assert "SEARCH pauses USING INDEX ix_pauses_ended_at_pause_id (ended_at<?)" in used
+
+async def test_no_statement_reads_a_whole_table_that_grows(sqlite_url: str) -> None:
+    plans = await plans_of(sqlite_url, every_part)
+
+    assert plans.statements > 25
+    assert "SEARCH pauses USING INDEX ix_pauses_ended_at_pause_id (ended_at<?)" in plans.steps
+    # A repository has hundreds of thousands of events: more of the index must be used.
+    partly = {step for step in plans.steps if re.search(r" events .*\(repository=\?\)$", step)}
     # Of the unrouted ones only, which are few.
     assert partly == {
         "SEARCH events USING INDEX ix_events_repository_received_at_event_id (repository=?)"
     }
-    # It reads no table: an empty list is asked for.
-    assert {scan for scan in scans if "(subquery" not in scan} - {"SCAN CONSTANT ROW"} == {
-        # What is not settled, which doesn't grow with history.
+    assert plans.scans == {
+        # By indexes of what is not settled, not over or not ended, which history doesn't make grow.
         "SCAN deliveries USING INDEX ix_deliveries_state_created_at",
-        # Only pruning reads these: rows that people's acts and outages add, one at a time.
+        "SCAN freezes USING INDEX ix_freezes_repository",
+        "SCAN group_acts USING INDEX ix_group_acts_group_act_id",
+    }
+
+
+async def test_only_pruning_reads_whole_tables(sqlite_url: str) -> None:
+    async def prune(store: Store) -> None:
+        await store.run(lambda transaction: Upkeep(transaction).prune(NOW, managed=[SITE]))
+
+    plans = await plans_of(sqlite_url, prune)
+
+    assert plans.scans == {
+        # Rows that people's acts and outages add, one at a time.
         "SCAN freezes",
         "SCAN freezes USING INDEX ix_freezes_repository_set_id",
         "SCAN leases",

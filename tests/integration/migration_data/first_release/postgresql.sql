@@ -203,6 +203,7 @@ CREATE TABLE freezes (
 );
 COMMENT ON TABLE freezes IS 'One scheduled freeze: planned, in force or over.';
 CREATE INDEX ix_freezes_due_at ON freezes (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX ix_freezes_repository ON freezes (repository) WHERE over_at IS NULL;
 CREATE UNIQUE INDEX ix_freezes_repository_freeze_id ON freezes (repository, freeze_id) WHERE freeze_id IS NOT NULL;
 CREATE INDEX ix_freezes_repository_set_id ON freezes (repository, set_id);
 CREATE TABLE group_acts (
@@ -224,6 +225,8 @@ CREATE TABLE group_acts (
     CONSTRAINT pk_group_acts PRIMARY KEY (group_act_id)
 );
 COMMENT ON TABLE group_acts IS 'One pause or resume that a person asked for on a group of repositories.';
+CREATE INDEX ix_group_acts_group_act_id ON group_acts (group_act_id) WHERE ended_at IS NULL;
+CREATE INDEX ix_group_acts_group_group_act_id ON group_acts ("group", group_act_id);
 CREATE INDEX ix_group_acts_request ON group_acts (request) WHERE request IS NOT NULL;
 CREATE TABLE handled_requests (
     request TEXT NOT NULL,
