@@ -191,8 +191,10 @@ class PauseEndpoints:
             # If even the status has no methods, they mean nothing, and the document counts.
             believed = CURRENT
         is_new = self._family.known_until == -math.inf or believed != self._family.value
-        # The deprecated one may end one day, and the answer about the other may have been odd.
-        self._family.learn(believed, is_offered=offered == CURRENT)
+        # One answer may be odd, and the deprecated endpoints may end one day: where they were
+        # found, the question is asked again.
+        is_sure = offered == CURRENT and self._family.value != DEPRECATED
+        self._family.learn(believed, is_offered=is_sure)
         if not is_new:
             return
         level = logging.INFO if offered == CURRENT else logging.WARNING

@@ -219,6 +219,21 @@ async def test_after_one_odd_answer_the_deprecated_endpoints_are_used_for_minute
     assert endings == [current, "queue/pause", "queue/pause", current, current]
 
 
+async def test_after_one_odd_answer_the_deprecated_endpoints_are_used_again() -> None:
+    """Of a gateway that has an answer of its own for OPTIONS, for a moment."""
+    clock = FakeClock()
+    script = (MISSING, answer(PAUSE), MISSING, MISSING, MISSING, answer(PAUSE))
+    alone = ("merge-queue/pause",)
+    async with scripted(*script, not_offered=alone, clock=clock) as (service, client):
+        assert await client.current_pause(SITE) is not None
+        clock.advance(BELIEVED_SECONDS)
+        service.not_offered = ()
+        assert await client.current_pause(SITE) is None
+        clock.advance(BELIEVED_SECONDS)
+        service.not_offered = alone
+        assert await client.current_pause(SITE) is not None
+
+
 async def test_a_service_with_the_deprecated_endpoints_alone_is_said_to_be_one_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
