@@ -57,6 +57,9 @@ class GroupOutcome(StrEnum):
         return self in {GroupOutcome.UNCERTAIN, GroupOutcome.FAILED, GroupOutcome.NOT_TRIED}
 
 
+_LEFT_TO_OTHERS = (GroupOutcome.ALREADY_PLANNED, GroupOutcome.NOT_OURS, GroupOutcome.REPLACED)
+
+
 @dataclass(frozen=True, slots=True)
 class RepositoryResult:
     """The result; `who` made the pause found there, if known, and `detail` is why it failed."""
@@ -132,6 +135,12 @@ class GroupAct:
     def has_changed(self) -> bool:
         """Whether it changed any queue; if not, only the actor sees the result."""
         return bool(self.of(GroupOutcome.CHANGED))
+
+    @property
+    def is_left_to_others(self) -> bool:
+        """Whether it was to end something and ended nothing: all that is left is others'."""
+        is_end = self.action in {Action.RESUME, Action.UNFREEZE}
+        return is_end and not self.has_changed and bool(self.of(*_LEFT_TO_OTHERS))
 
     @property
     def is_cut_short(self) -> bool:

@@ -323,7 +323,11 @@ async def _act_on_group(
 
 def _of_group(ended: GroupAct) -> Reply:
     said = group_acts.answer_to_actor(ended, posted_here=True)
-    failed = ended.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED)
+    status = HTTPStatus.OK
+    if ended.of(GroupOutcome.FAILED, GroupOutcome.NOT_TRIED):
+        status = HTTPStatus.BAD_GATEWAY
+    elif ended.is_left_to_others:
+        status = HTTPStatus.CONFLICT
     answer = Acted(
         message=plain(said),
         changed=ended.has_changed,
@@ -331,7 +335,7 @@ def _of_group(ended: GroupAct) -> Reply:
         freezes=[],
         repositories=repository_shapes(ended.results),
     )
-    return Reply(answer, HTTPStatus.BAD_GATEWAY if failed else HTTPStatus.OK)
+    return Reply(answer, status)
 
 
 async def _freeze_for_machine(

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -217,9 +218,10 @@ async def test_a_machine_ends_of_a_group_only_what_it_made_unless_it_says_otherw
     ends = {"resume": {}, "unfreeze": {"reason": "green"}}
     for what, body in ends.items():
         status, answer = await post(bot, what, DEPLOY, target="@release", **body)
-        assert (status, answer["changed"]) == (200, False)
+        assert (status, answer["changed"]) == (409, False)
         (left,) = answer["repositories"]
         assert (left["outcome"], left["by"]) == ("not_ours", "bob")
+        assert "acme/site by bob" in answer["message"]
     assert bot.pause_reason() == "CI is down (by bob via Slack)"
     assert len(freezes) == 1
     for what, body in ends.items():
@@ -235,6 +237,47 @@ async def test_a_machine_ends_of_a_group_only_what_it_made_unless_it_says_otherw
     await bot.stop_bot()
     bot.posts()
     bot.direct_messages(by=BOB)
+
+
+async def test_a_machine_that_ends_nothing_of_a_group_is_refused_as_for_a_single_queue(
+    start_bot: StartBot, shell: Shell
+) -> None:
+    """Unless nothing is in force, or a part of it ends."""
+    bot = await start_bot(
+        repositories={"acme/site": "quiet", "acme/api": "quiet"},
+        environment={**WITH_MACHINES, "MQBOT_GROUPS": "release=acme/site,acme/api"},
+    )
+    ends = {"resume": {}, "unfreeze": {"reason": "green"}}
+
+    async def ended(what: str) -> tuple[int, bool, list[str]]:
+        status, answer = await post(bot, what, DEPLOY, target="@release", **ends[what])
+        return status, answer["changed"], [part["outcome"] for part in answer["repositories"]]
+
+    for what in ends:
+        assert await ended(what) == (200, False, ["not_paused", "not_paused"])
+    bot.merge_queue.pause("acme/site", "elsewhere")
+    bot.merge_queue.freeze("acme/site", FreezeTerms("night"))
+    for what in ends:
+        assert await ended(what) == (409, False, ["not_ours", "not_paused"])
+    by_shell = await shell(bot, "resume", "@release")
+    assert (by_shell.code, by_shell.printed) == (1, "")
+    assert "1 still paused: acme/site" in by_shell.complaints
+    bot.merge_queue.resume("acme/site")
+    (night,) = bot.merge_queue.repository("acme/site").freezes
+    bot.merge_queue.unfreeze("acme/site", night.id)
+    planned = FreezeTerms("release", start=datetime.now(UTC) + timedelta(hours=2))
+    bot.merge_queue.freeze("acme/site", planned)
+    assert await ended("unfreeze") == (409, False, ["already_planned", "not_paused"])
+    for what in ("pause", "freeze"):
+        await post(bot, what, DEPLOY, target="@release", reason="deploying", end="45m")
+    bot.merge_queue.resume("acme/site")
+    bot.merge_queue.pause("acme/site", "elsewhere again")
+    status, changed, outcomes = await ended("resume")
+    assert (status, changed, outcomes[1]) == (200, True, "changed")
+    assert await ended("unfreeze") == (200, True, ["changed", "changed"])
+    await bot.stop_bot()
+    bot.posts()
+    bot.posts(RELEASES)
 
 
 async def test_a_freeze_of_a_group_is_ended_as_its_repositorys(

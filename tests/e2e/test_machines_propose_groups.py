@@ -125,14 +125,14 @@ async def test_a_machine_is_told_which_queues_stay_paused_or_frozen(
     bot.merge_queue.freeze(API, FreezeTerms("made elsewhere"))
     await bot.publish("/mq pause now @release CI is down", "2 of 2 queues paused", by=BOB)
     status, answer = await post(bot, "resume", DEPLOY, target="@release")
-    assert (status, answer["changed"]) == (200, False)
+    assert (status, answer["changed"]) == (409, False)
     assert [(part["outcome"], part["by"]) for part in answer["repositories"]] == [
         ("not_ours", "bob"),
         ("not_ours", "bob"),
     ]
     assert "2 still paused: acme/site by bob, acme/api by bob" in answer["message"]
     status, answer = await post(bot, "unfreeze", DEPLOY, target="@release", reason="green")
-    assert (status, answer["changed"]) == (200, False)
+    assert (status, answer["changed"]) == (409, False)
     outcomes = {part["repository"]: part["outcome"] for part in answer["repositories"]}
     assert outcomes == {SITE: "not_paused", API: "not_ours"}
     await bot.stop_bot()
