@@ -73,7 +73,7 @@ class LogProblem(StrEnum):
     DUPLICATE_ID = "duplicate_id"
 
 
-SLACK_REQUESTS = ("accepted", "unsigned", "clock", "ended", "secret")
+SLACK_REQUESTS = ("accepted", "unsigned", "clock", "ended", "secret", "foreign")
 """The outcomes of requests over HTTP in Slack's name."""
 
 
@@ -127,7 +127,8 @@ class Metrics:
         self.slack_requests = counter(
             "slack_requests",
             "Requests over HTTP in Slack's name: accepted, or refused because unsigned, for their "
-            "clock, their secret, or one whose last day is over",
+            "clock, their secret, or one whose last day is over; foreign if the secret is wrong "
+            "and the workspace isn't named",
             "outcome",
         )
         # The first failure shows as a change.

@@ -113,7 +113,7 @@ async def build_web(
         pacing = partial(share, ports.store, [app.paces, process.machines.paces])
         scheduler.every(SYNC_SECONDS, Job("share how fast people send requests", pacing))
         stack.push_async_callback(server.close)
-        slack_requests.serve(app)
+        slack_requests.serve(app, ports.slack.identity.home_ids)
         process.start(scheduler)
         process.ready()
         yield server

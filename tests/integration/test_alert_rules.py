@@ -258,6 +258,25 @@ ONE_FAULT = (
         ["MqbotSlackRefusesToken"],
     ),
     Case(
+        "the clock is six minutes off, so all that Slack sends is refused",
+        {**WELL, slack_request("clock"): grows(1)}
+        | {f"mqbot_clock_ahead_seconds{{{RUN}}}": always(-360)},
+        ["MqbotClockWrong", "MqbotSlackRequestsRefused"],
+    ),
+    Case(
+        "Slack signs with a secret whose last day is over",
+        {**WELL, slack_request("ended"): grows(1)},
+        ["MqbotSlackRequestsRefused"],
+    ),
+    # Anybody can send these.
+    *(
+        Case(
+            f"at night, strangers send requests that are refused: {outcome}",
+            {**WELL, slack_request(outcome): grows(60)},
+        )
+        for outcome in ("unsigned", "clock", "foreign")
+    ),
+    Case(
         "the service refuses the credential",
         {**WELL, **ALL_STALE, service("401"): grows(300), service("200"): always(9)},
         ["MqbotServiceRefusesCredential"],

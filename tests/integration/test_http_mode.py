@@ -104,7 +104,8 @@ class Machine:
         replies = Replies(client, self.session, SlackChannels(client, self.clock), self.clock)
         open_requests = OpenRequests(InMemoryStore(), self.clock)
         background = Background(self.recorder.inbox, self.once, open_requests, replies, "/mq")
-        self.requests.serve(App(IDENTITY, self.recorder.register, background, SystemClock()))
+        app = App(IDENTITY, self.recorder.register, background, SystemClock())
+        self.requests.serve(app, IDENTITY.home_ids)
 
     async def stop(self) -> None:
         await self.server.close()
@@ -273,6 +274,31 @@ async def test_what_nobody_signed_is_counted_as_no_wrong_secret(machine: Machine
             await machine.send(command("status"), headers)
     assert machine.counted("unsigned") == 9
     assert machine.counted("secret") == 0
+
+
+NAMES_NO_WORKSPACE = json.dumps({"type": "url_verification", "challenge": "c1"}).encode()
+IN_A_PAYLOAD = urlencode({"payload": json.dumps({"team": {"id": "T0ACME"}})}).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        (command("status"), "secret"),
+        (IN_A_PAYLOAD, "secret"),
+        (event(), "secret"),
+        (NAMES_NO_WORKSPACE, "foreign"),
+        (b"", "foreign"),
+        (command("status").replace(b"T0ACME", b"T0OTHER"), "foreign"),
+    ],
+)
+async def test_a_wrong_secret_is_counted_only_of_requests_that_name_the_workspace(
+    machine: Machine, body: bytes, outcome: str
+) -> None:
+    """A stranger sets off no alert, and learns nothing about the workspace."""
+    answer = await machine.send(body, signed(body, machine.now, "other"))
+    assert (answer.status, "check the secret" in answer.text) == (401, True)
+    assert machine.counted(outcome) == 1
+    assert machine.counted("secret") + machine.counted("foreign") == 1
 
 
 async def test_a_wrong_clock_is_logged_with_how_far_it_is_off(
