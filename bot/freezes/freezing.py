@@ -5,12 +5,13 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.acts.asked import Asked, number_condition
 from bot.acts.group_act import GroupAct
 from bot.acts.record import Action, ActResult, AuditRecord, Previous, SettingChange
-from bot.acts.recording import RecordActs, failed_act
+from bot.acts.recording import RECALLED, RecordActs, failed_act
+from bot.acts.rows import Audit
 from bot.freezes import outcomes as freeze_outcomes
 from bot.freezes.causes import with_makers
 from bot.freezes.following import show_made, shows_freezes
@@ -19,7 +20,7 @@ from bot.freezes.outcomes import ids_of, stop_by_freezes
 from bot.freezes.reading import listed_freezes
 from bot.freezes.requests import touch_freeze_requests
 from bot.freezes.rows import Freezes
-from bot.kernel.actor import Caller
+from bot.kernel.actor import Actor, Caller
 from bot.kernel.durations import Lasting
 from bot.kernel.errors import ActState, MergeQueueError, failing
 from bot.kernel.groups import Group
@@ -44,6 +45,9 @@ FREEZE_REQUESTS_AT_ONCE = 4
 
 REPOSITORIES_ASKED = 3
 """At most, because one may be missing."""
+
+SAME_REQUEST = timedelta(minutes=10)
+"""Who asks for the same so soon after its outcome was known has missed the answer."""
 
 GONE_STATUS = "404"
 """The answer to the end of a freeze that somebody else has just ended."""
@@ -241,6 +245,7 @@ class FreezeQueue:
     ) -> freeze_outcomes.FreezeOutcome:
         """End the freeze: the one of a button, those made for a group, or the only one.
 
+        A person who asks for the same again means the freeze that they meant before.
         `only`: those of the group that a machine proposed to end. Of a group's, some may end and
         others not; a single one ends, or this raises.
         """
@@ -250,9 +255,13 @@ class FreezeQueue:
             meant = self._to_end(known, freeze_id, part_of)
             if only is not None:
                 meant = [freeze for freeze in meant if freeze.freeze_id in only]
-            if not meant:
-                return await self._without_it(act, known, freeze_id)
             is_chosen = freeze_id is not None or part_of is not None
+            before = _only(freeze_id)
+            if not is_chosen:
+                before = await self.acts.store.read(_meant_before, act)
+                meant = _meant_again(meant, before, act.actor)
+            if not meant:
+                return await self._without_it(act, known, before)
             if not is_chosen and not meant[0].has_begun(self.acts.clock.now()):
                 because = freeze_outcomes.FreezesAsTheyWere.ONLY_PLANNED
                 return await self._unchanged(act, because, meant)
@@ -325,7 +334,7 @@ class FreezeQueue:
             listed = await self.freezes(repository)
             found = freeze_outcomes.meant_by(freeze_id, listed, self.acts.clock.now())
             if not found:
-                return await self._without_it(act, listed, freeze_id)
+                return await self._without_it(act, listed, _only(freeze_id))
             known = found[0]
             if not seen.is_still(known.ends_at):
                 return await self._unchanged(
@@ -356,7 +365,7 @@ class FreezeQueue:
             listed = await self.freezes(repository)
             found = freeze_outcomes.meant_by(freeze_id, listed, self.acts.clock.now())
             if not found:
-                return await self._without_it(act, listed, freeze_id)
+                return await self._without_it(act, listed, _only(freeze_id))
             known = found[0]
             if known.has_begun(self.acts.clock.now()):
                 return await self._unchanged(act, freeze_outcomes.FreezesAsTheyWere.BEGUN, found)
@@ -463,11 +472,11 @@ class FreezeQueue:
         return await self._not_frozen(act)
 
     async def _without_it(
-        self, act: AuditRecord, known: Sequence[Freeze], freeze_id: str | None
+        self, act: AuditRecord, known: Sequence[Freeze], meant: Collection[str]
     ) -> freeze_outcomes.FreezeOutcome:
-        """`known`: what the service lists, where the freeze that was meant is missing."""
+        """`known`: what the service lists, where the freezes that were meant are missing."""
         await self.acts.record_unchanged_as_read(act, freeze_outcomes.FreezesAsTheyWere.NOT_FROZEN)
-        return await self._not_frozen(act, known, _only(freeze_id))
+        return await self._not_frozen(act, known, meant)
 
     async def _not_frozen(
         self, act: AuditRecord, known: Sequence[Freeze] = (), meant: Collection[str] = ()
@@ -497,6 +506,29 @@ class FreezeQueue:
 
 def _only(freeze_id: str | None) -> Collection[str]:
     return () if freeze_id is None else (freeze_id,)
+
+
+def _meant_before(transaction: Transaction, act: AuditRecord) -> Collection[str]:
+    """The ids of the freezes that the person meant who asks for the same again; else none.
+
+    They had no answer, or missed it; meanwhile somebody else may have frozen the queue.
+    """
+    earlier = Audit(transaction).since(act.repository, act.at - RECALLED, Action.UNFREEZE)
+    for other in reversed(earlier):
+        is_by_them = other.actor.user_id == act.actor.user_id
+        if is_by_them and other.freezes and other.stored_reason == act.stored_reason:
+            is_known = other.result in {ActResult.DONE, ActResult.UNCHANGED, ActResult.REFUSED}
+            is_late = is_known and act.at - other.at > SAME_REQUEST
+            return frozenset() if is_late else other.freezes
+    return frozenset()
+
+
+def _meant_again(found: list[Freeze], before: Collection[str], actor: Actor) -> list[Freeze]:
+    """Of the freezes found, those that were meant `before`, or else the person's own."""
+    if not before:
+        return found
+    left = [freeze for freeze in found if freeze.freeze_id in before]
+    return left or [freeze for freeze in found if freeze.is_made_by(actor)]
 
 
 def _left_by(transaction: Transaction, group: Group, now: datetime) -> Sequence[RepositoryName]:

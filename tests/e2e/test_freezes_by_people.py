@@ -663,6 +663,80 @@ async def test_the_end_of_a_freeze_is_retried_for_that_freeze_and_ends_no_other(
     bot.direct_messages(by=ALICE)
 
 
+@pytest.mark.parametrize("ends_by_itself", [False, True])
+async def test_who_types_the_end_of_a_freeze_again_ends_no_other_made_since(
+    bot: BotTester, *, ends_by_itself: bool
+) -> None:
+    """They had no answer, so they mean the freeze that was in force then."""
+    await froze(bot, "/mq freeze 2h cutting 4.2")
+    (cutting,) = frozen(bot)
+    kind = "drop_before" if ends_by_itself else "drop_after_accept"
+    bot.break_service(kind, path="/delete", method="POST", times=1)
+
+    def is_silent_after(seen: SeenRequest) -> None:
+        if seen.path.endswith("/delete"):
+            bot.break_service("error", path="/repos/", status=503)
+
+    bot.merge_queue.watchers.append(is_silent_after)
+    failed = await bot.ask("/mq unfreeze released")
+    assert "I can't tell yet whether the freeze of acme/site has ended." in failed
+    if ends_by_itself:
+        bot.merge_queue.unfreeze("acme/site", cutting.id)
+    bot.merge_queue.freeze("acme/site", FreezeTerms("incident"))
+    bot.merge_queue.watchers.clear()
+    bot.fix_service()
+    await bot.click(failed, "Try unfreezing again")
+    over = await bot.wait_for_reply("That freeze of acme/site is over.")
+    assert "Nothing was changed." in over
+    assert "In force: incident" in over
+    assert "That freeze of acme/site is over." in await bot.ask("/mq unfreeze   released")
+    assert [freeze.reason for freeze in frozen(bot)] == ["incident"]
+    await bot.click(over, "End now…")
+    await bot.submit(await bot.modal("In force: incident"), reason="released")
+    await bot.modal("The freeze of acme/site has ended")
+    assert frozen(bot) == []
+    await bot.stop_bot()
+    bot.posts()
+    bot.direct_messages(by=ALICE)
+
+
+async def test_the_end_of_a_freeze_that_is_typed_again_means_the_one_that_is_left(
+    bot: BotTester,
+) -> None:
+    await froze(bot, "/mq freeze 2h cutting 4.2")
+    bot.break_service("error", path="/delete", method="POST", status=502, times=1)
+    assert "I can't tell yet" in await bot.ask("/mq unfreeze released")
+    bot.merge_queue.freeze("acme/site", FreezeTerms("incident"))
+    await bot.type("/mq unfreeze released")
+    await bot.wait_for_reply("The freeze of acme/site has ended")
+    assert [freeze.reason for freeze in frozen(bot)] == ["incident"]
+    await bot.type("/mq unfreeze incident is over")
+    await bot.wait_for_post("incident is over")
+    assert frozen(bot) == []
+    await bot.stop_bot()
+    bot.posts()
+    bot.direct_messages(by=ALICE)
+
+
+async def test_the_next_freeze_ends_for_the_same_reason_as_the_one_before(bot: BotTester) -> None:
+    """Somebody else's after a while, one's own at once."""
+    await froze(bot, "/mq freeze 2h cutting 4.2")
+    await bot.type("/mq unfreeze released")
+    await bot.wait_for_reply("The freeze of acme/site has ended")
+    await froze(bot, "/mq freeze 2h cutting 4.3")
+    await bot.type("/mq unfreeze released")
+    await bot.wait_for_reply("The freeze of acme/site has ended")
+    bot.merge_queue.freeze("acme/site", FreezeTerms("cutting 4.4"))
+    assert "That freeze of acme/site is over." in await bot.ask("/mq unfreeze released")
+    await bot.pass_time(660)
+    await bot.type("/mq unfreeze released")
+    await bot.wait_for_reply("The freeze of acme/site has ended")
+    assert frozen(bot) == []
+    await bot.stop_bot()
+    bot.posts()
+    bot.direct_messages(by=ALICE)
+
+
 async def test_a_group_is_frozen_after_a_question_and_restored_exactly(three: BotTester) -> None:
     three.merge_queue.freeze("acme/api", FreezeTerms("made elsewhere"))
     question = await three.ask("/mq freeze @release 2h cutting 4.2")

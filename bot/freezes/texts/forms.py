@@ -290,6 +290,9 @@ def why_unchanged(
             said = f"#{pull_request} is already an exception of the freeze of {name}. {nothing}"
         case _:
             said = f"{_not_frozen(name, found)}. {nothing}"
+            if found.beside:
+                listed = freezes(repository, found.beside, now).blocks[1:]
+                return blocks.message(blocks.section(f"{said}."), *listed)
     return blocks.sentence(f"{said}.")
 
 

@@ -47,7 +47,9 @@ PLAIN = {**SENT, "matching_conditions": [], "exclude_conditions": []}
 NIGHT = replace(KNOWN, terms=ListedFreeze.model_validate(PLAIN))
 NO_END = ListedFreeze.model_validate({**PLAIN, "end": None})
 LONGER = {**PLAIN, "reason": "database migration", "end": "2026-07-20T20:00:00"}
-MIGRATION = Freeze(SITE, "second", ListedFreeze.model_validate(LONGER), "bob")
+MIGRATION = Freeze(
+    SITE, "6d6f1c0e-0000-4000-8000-000000000001", ListedFreeze.model_validate(LONGER), "bob"
+)
 SEVERAL = (NIGHT, MIGRATION)
 TYPED = Asked("release week", branches=("main",), excepted=("label=hotfix",))
 TIMED = replace(TYPED, lasting=For(timedelta(hours=2)), start=Until(NOON.time()))
