@@ -118,7 +118,8 @@ class Dispatch:
             return
         unread = said.unread_because(ours)
         call = self._call(
-            Actor(said.user, "", body.get("team_id")),
+            # In a shared channel, the event itself comes under our own workspace's id.
+            Actor(said.user, "", said.user_team or body.get("team_id")),
             Origin.COMMAND,
             channel_id=said.channel,
             asked=None if unread is Unread.CANVAS else said,

@@ -117,6 +117,8 @@ class SaidToBot(Payload):
     https://docs.slack.dev/reference/events/app_mention and message.im: `user` is absent from what
     has no author, `subtype` is there for edits, files and the like, `bot_id` for what apps write.
     An edit in a direct message has what is there now, and was before, in fields of its own.
+    `user_team`: the author's workspace or organisation, if that is another one
+    (`extract_actor_team_id` of Bolt).
     """
 
     type: str
@@ -124,6 +126,7 @@ class SaidToBot(Payload):
     ts: str
     text: Text = ""
     user: Text = ""
+    user_team: str | None = None
     thread_ts: str | None = None
     channel_type: Text = ""
     subtype: str | None = None

@@ -555,3 +555,21 @@ async def test_a_setting_lets_people_read_whom_slack_does_not_vouch_for(
     guest = add_person(bot, "guy", "guest")
     assert "you're a guest here" in await bot.ask("/mq status", by=guest)
     assert bot.pause_reason() is None
+
+
+@pytest.mark.parametrize("enterprise_id", [None, "E0OTHER"])
+async def test_the_setting_lets_nobody_of_another_organisation_read(
+    start_bot: StartBot, enterprise_id: str | None
+) -> None:
+    """A mention in a shared channel comes under our own workspace's id."""
+    bot = await start_bot(environment=UNVERIFIED)
+    added = bot.slack.arrangement.add_user(
+        "eve", "external", OTHER_TEAM, enterprise_id=enterprise_id
+    )
+    eve = added["user"]
+    bot.slack.arrangement.set_member(MERGE_QUEUE, eve, is_member=True)
+    bot.expected_refusals.add("users.info internal_error")
+    bot.break_slack("internal_error", "users.info", times=50)
+    bot.slack.people.message(eve, MERGE_QUEUE, "@merge-queue status")
+    assert "I can't let you" in await bot.wait_for_reply(by=eve)
+    assert "is running" in await bot.ask("/mq status", by=BOB)

@@ -45,6 +45,10 @@ class Payloads:
             body |= {"bot_id": self._bot_id, "app_id": self._app_id}
             body["bot_profile"] = self.bot_profile()
         body["team"] = self.team.id
+        author = self._workspace.users.get(message.user)
+        if author is not None and author.kind == "external":
+            # `extract_actor_team_id` of Bolt reads this; it may be an organisation's.
+            body |= {"user_team": author.acting_team_id, "source_team": author.acting_team_id}
         optional: Json = {
             "subtype": _subtype(message),
             "client_msg_id": message.client_msg_id,
