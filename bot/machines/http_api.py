@@ -60,7 +60,7 @@ OPERATION_NAMED: Mapping[str, Operation] = {operation.name: operation for operat
 PATH = f"{PREFIX}{{what:{'|'.join(OPERATION_NAMED)}}}"
 
 MACHINE_BURST = 20
-"""Requests of one machine at once, and requests with a wrong token from all of the network."""
+"""Requests of one machine at once, and requests with a wrong or old token from everybody."""
 
 EACH_SECONDS = 1.0
 """After the burst, one request in so many seconds."""
@@ -127,7 +127,9 @@ class MachineApi:
         if not self._tokens:
             raise web.HTTPNotFound
         token = self._token(request.headers.get("Authorization", ""))
-        if not self.paces.admits(token.machine if token is not None else ""):
+        counts = token is not None and token.counts(self._clock.now())
+        # Somebody with an old token can't use up the requests of its machine.
+        if not self.paces.admits(token.machine if token is not None and counts else ""):
             return problem(ProblemKind.TOO_MANY, TOO_FAST)
         if token is None:
             extra = {"action": "machine_refused", "remote": request.remote}
@@ -138,7 +140,7 @@ class MachineApi:
             "entry": token.entry,
             "last_day": str(token.last_day),
         }
-        if not token.counts(self._clock.now()):
+        if not counts:
             fields |= {"action": "machine_refused", "remote": request.remote}
             sentence = "a request with a token whose last day is over was refused"
             logger.warning("%s", sentence, extra=fields)

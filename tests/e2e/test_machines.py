@@ -353,6 +353,20 @@ async def test_a_wrong_token_gets_nothing_and_is_not_logged(
     assert bot.pause_reason() is None
 
 
+async def test_an_old_token_uses_up_no_requests_of_the_machine(start_bot: StartBot) -> None:
+    """Perhaps it was replaced because somebody has it who shouldn't."""
+    old = "old-token-of-the-deploy-job-1"
+    tokens = f"deploy-job={DEPLOY};deploy-job={old} until 2026-01-01"
+    bot = await start_bot(environment={**WITH_MACHINES, "MQBOT_MACHINE_TOKENS": tokens})
+    await documented(bot)
+    # All at once, so that no machine is too slow to be too fast for the bot.
+    asked = [post(bot, "status", old, target="acme/site") for _ in range(100)]
+    statuses = [status for status, _ in await asyncio.gather(*asked)]
+    assert set(statuses) == {401, 429}
+    status, _ = await post(bot, "status", DEPLOY, target="acme/site")
+    assert status == HTTPStatus.OK
+
+
 async def test_without_tokens_there_is_no_such_address(start_bot: StartBot) -> None:
     bot = await start_bot(environment={"MQBOT_HEALTH_PORT": "0"})
     url = f"{address(bot)}/api/v1/status"
