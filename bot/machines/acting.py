@@ -17,7 +17,7 @@ from bot.acts.asked import (
 )
 from bot.acts.errors import InvalidCondition
 from bot.acts.group_act import GroupAct, GroupOutcome
-from bot.acts.record import Action, AuditSelection
+from bot.acts.record import RIGHT_OF_ACTION, Action, AuditSelection
 from bot.acts.rows import Audit
 from bot.blocks.message import Message
 from bot.desk.explain import sentence_of
@@ -94,6 +94,12 @@ _ACTIONS: Mapping[type[MachineRequest], Action] = {
     UnfreezeRequest: Action.UNFREEZE,
     AllowRequest: Action.ALLOW,
 }
+
+
+async def may_act(use: UseCases, caller: Caller, asked: MachineRequest) -> bool:
+    """Whether the machine may do this anywhere; the act checks it for its target."""
+    right = RIGHT_OF_ACTION[_ACTIONS[type(asked)]]
+    return await use.check_permission.may(caller.actor, right)
 
 
 async def _propose_for_machine(

@@ -32,7 +32,7 @@ from bot.kernel.configured import AcceptedSecret, Configured
 from bot.kernel.errors import BotError, may_have_changed
 from bot.kernel.groups import Groups, Target
 from bot.kernel.storable import storable
-from bot.machines.acting import COMMAND, act_for_machine
+from bot.machines.acting import COMMAND, act_for_machine, may_act
 from bot.machines.answers import OutcomeShape, ProblemKind
 from bot.machines.asking import answer_machine as answer_question
 from bot.machines.document import DOCUMENT, OPERATIONS, OUTCOME_PATH, PREFIX, Operation, document
@@ -271,7 +271,10 @@ async def _carried_out(
 ) -> Reply:
     target = groups.find(asked.target) or groups.repositories.allowed(asked.target)
     if operation.is_act:
-        return await _act_and_keep_row(use, caller, target, await _with_names(asked, named))
+        # Slack isn't asked anything for a machine that may not act.
+        if await may_act(use, caller, asked):
+            asked = await _with_names(asked, named)
+        return await _act_and_keep_row(use, caller, target, asked)
     return await answer_question(use, caller, target, asked)
 
 

@@ -25,9 +25,13 @@ GROUP = "subteam^"
 _MARK = re.compile(rf"(?<!\S){BLANK}")
 
 MENTION_LIMIT = 60
+MOST_NAMED = 20
+"""References of one text that get their names: Slack answers so many questions a minute."""
+
 SOME_CHANNEL = "a channel"
 PRIVATE_CHANNEL = "a private channel"
 SOME_GROUP = "a user group"
+_UNNAMED = {"@": SOMEONE, "#": SOME_CHANNEL, "!": SOME_GROUP}
 
 Value = TypeVar("Value")
 
@@ -56,13 +60,14 @@ class Names:
         references = {found[0]: found for found in REFERENCE.finditer(text) if found[1]}
         if not references:
             return text
-        names = await asyncio.gather(*map(self._name, references.values()))
-        shown = dict(zip(references, names, strict=True))
+        asked = list(references.values())[:MOST_NAMED]
+        names = await asyncio.gather(*map(self._name, asked))
+        shown = dict(zip(references, names, strict=False))
 
         def named(found: re.Match[str]) -> str:
             if not found[1]:
                 return found[0]
-            name = shown[found[0]]
+            name = shown.get(found[0]) or _UNNAMED[found[1]]
             if found[1] == "!" and name.casefold() in groups:
                 return groups[name.casefold()]
             begins_word = not text[: found.start()] or text[found.start() - 1].isspace()

@@ -161,6 +161,24 @@ async def test_ids_in_a_machines_reason_become_names(start_bot: StartBot) -> Non
     assert (status, answer["changed"]) == (200, False)
 
 
+async def test_a_machines_reason_has_slack_asked_about_few_people(start_bot: StartBot) -> None:
+    """Slack answers so many questions a minute, and people's rights are among them."""
+    listed = {**WITH_MACHINES, "MQBOT_WHO_MAY_PAUSE": f"{BOB},machine:deploy-job"}
+    bot = await start_bot(environment=listed)
+    bot.expected_refusals.add("users.info user_not_found")
+    nobody = [f"<@U0NOBODY{number:03}>" for number in range(250)]
+
+    def asked() -> int:
+        return len(bot.calls("users.info", since=lambda call: "U0NOBODY" in str(call)))
+
+    reason = " ".join(nobody[:15])
+    status, _ = await post(bot, "pause", NIGHTLY, target="acme/site", reason=reason)
+    assert (status, asked()) == (403, 0)
+    reason = " ".join(nobody)
+    status, _ = await post(bot, "pause", DEPLOY, target="acme/site", reason=reason)
+    assert (status, asked()) == (422, 20)
+
+
 async def test_a_machine_resumes_only_its_own_pause_unless_it_says_otherwise(
     start_bot: StartBot, shell: Shell
 ) -> None:

@@ -8,11 +8,12 @@ from hypothesis import given, strategies as st
 from typing_extensions import override
 
 from bot.acts.asked import Asked
+from bot.kernel.actor import SOMEONE
 from bot.kernel.typed import BLANK
 from bot.slack.payloads import without_links
 from bot.slack.person import Guest, Person, PersonUnknown
 from bot.slack.ports import PeopleDirectory
-from bot.slack.references import Names, as_written
+from bot.slack.references import MOST_NAMED, Names, as_written
 from bot.slack.web_api.channels import SlackChannels
 
 
@@ -140,3 +141,15 @@ def test_links_are_turned_back_into_typed_text(sent: str, meant: str) -> None:
 def test_text_without_markup_is_never_changed(text: str) -> None:
     assert without_links(text) == text
     assert as_written(text) == text
+
+
+async def test_of_many_references_only_the_first_get_their_names() -> None:
+    names = Names(People(), cast("SlackChannels", Channels()))
+    many = " ".join(f"<@U{number}>" for number in range(MOST_NAMED))
+
+    said = await names.in_text(f"{many} <@U0ALICE> <#C0GENERAL> <!subteam^S0OPS> <@U0>")
+
+    assert (
+        said.removeprefix(f"{SOMEONE} " * MOST_NAMED)
+        == f"{SOMEONE} a channel a user group {SOMEONE}"
+    )
