@@ -9,7 +9,8 @@ from bot.acts.permission import Right
 from bot.acts.reason import check_reason
 from bot.acts.record import Action, ActResult, AuditRecord, Circumstance, Previous
 from bot.acts.recording import RECALLED, RecordActs
-from bot.kernel.actor import Actor, Caller
+from bot.acts.rows import Audit
+from bot.kernel.actor import Actor, Caller, Origin
 from bot.kernel.errors import MergeQueueError
 from bot.kernel.groups import Group, Target
 from bot.kernel.repository import RepositoryName
@@ -67,6 +68,7 @@ class ResumeQueue:
     ) -> ResumeOutcome:
         """Resume the queue, but only from the pause as it was drawn, if `expected` is given.
 
+        A person whose last resume failed means the same pause as then.
         `only_own`: not from anybody else's pause. `part_of`: the act on a group that this belongs
         to. `reason`: for the audit and the posts; the service takes none.
         Raises InvalidReason, and PermissionDenied, QueueBusy, SecondPersonNeeded or
@@ -156,8 +158,11 @@ class ResumeQueue:
             previous=Previous(known.line.reason, known.line.paused_at),
         )
         is_another = expected is not None and not known.says_still(expected)
-        is_others = only_own and known.pauser != act.actor.user_id
-        if is_another or is_others:
+        is_others = known.pauser != act.actor.user_id
+        if expected is None and is_others and act.where.origin is not Origin.MACHINE:
+            before = await self.acts.store.read(_meant_before, act)
+            is_another = before is not None and not known.is_of(before)
+        if is_another or (only_own and is_others):
             if is_over:
                 return OtherPause(known)
             return OtherPause(known, await self.acts.record_unchanged_as_read(found, ANOTHER_PAUSE))
@@ -265,6 +270,18 @@ class ResumeQueue:
                 return _ServiceSaid(other=pause)
         problem = "the pause could not be resumed while it was known"
         raise MergeQueueUnavailable(problem, arrived=False)
+
+
+def _meant_before(transaction: Transaction, act: AuditRecord) -> datetime | None:
+    """The time of the pause that the person meant whose last resume failed; else None.
+
+    Meanwhile somebody else may have paused the queue.
+    """
+    earlier = Audit(transaction).since(act.repository, act.at - RECALLED, Action.RESUME)
+    own = [other for other in earlier if other.actor.user_id == act.actor.user_id]
+    if not own or own[-1].result not in {ActResult.STARTED, ActResult.FAILED}:
+        return None
+    return own[-1].previous.paused_at
 
 
 def _watch(transaction: Transaction, target: Target, user_id: str, now: datetime) -> WatchOutcome:

@@ -5,7 +5,8 @@ from http import HTTPStatus
 import pytest
 
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
-from tests.support.bot_tester import BotTester
+from tests.support.bot_tester import ALICE, BotTester
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
@@ -89,6 +90,29 @@ async def test_a_resume_that_was_carried_out_is_told_once_the_service_answers(
     assert "*I can't tell yet whether acme/site is still paused.*" in answer
     bot.fix_service()
     await bot.wait_for_post("has resumed")
+
+
+async def test_who_types_a_resume_again_resumes_no_other_pause_made_since(bot: BotTester) -> None:
+    """They had no answer, so they mean the pause that was in force then."""
+    await bot.pause("CI is down")
+    bot.break_service("drop_after_accept", path="/merge-queue/pause", method="DELETE", times=1)
+    await _breaks_after(bot, "DELETE")
+    failed = await bot.ask("/mq resume")
+    assert "*I can't tell yet whether acme/site is still paused.*" in failed
+    bot.merge_queue.watchers.clear()
+    bot.fix_service()
+    bot.merge_queue.pause("acme/site", "incident")
+    await bot.click(failed, "Try resuming again")
+    other = await bot.wait_for_reply("That pause is over.")
+    assert "acme/site is now paused: incident" in other
+    assert bot.pause_reason() == "incident"
+    # Having seen it, they mean this one.
+    await bot.type("/mq resume")
+    await until(lambda: bot.pause_reason() is None, "the pause to end")
+    await bot.stop_bot()
+    bot.posts()
+    bot.replies()
+    bot.direct_messages(by=ALICE)
 
 
 async def test_a_resume_whose_answer_alone_was_lost_tells_at_once_how_the_queue_stands(
