@@ -70,8 +70,9 @@ def _count_attempt(found: dict[str, Attempt], event: EventRecord, *, has_passed:
     details = event.details
     attempt = found.get(_key(event))
     if attempt is None:
-        names = frozenset(check.name for check in details.checks if check.name)
-        run = next((check.url for check in details.checks if check.url), "")
+        checks = details.blamed_checks
+        names = frozenset(check.name for check in checks if check.name)
+        run = next((check.url for check in checks if check.url), "")
         attempt = Attempt(event.received_at, has_passed, names, run)
         attempt.started_at = details.checks_started_at
         found[_key(event)] = attempt

@@ -18,7 +18,7 @@ from pydantic import (
 
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.conditions import EvaluatedConditions, evaluated
-from bot.merge_queue.event_types import CHECKS_END, LEAVE
+from bot.merge_queue.event_types import CHECKS_END, LEAVE, RULE_TRIGGER, CodeClass, class_of
 from bot.merge_queue.queue import FAILED
 from bot.merge_queue.resource import (
     LARGEST_NUMBER,
@@ -211,6 +211,28 @@ class EventDetails(Resource):
     )
     outcome: Text | None = None
     product: Text | None = None
+
+    @property
+    def rule(self) -> str:
+        """The name of the automation rule that caused it; empty if none did."""
+        is_of_rule = self.trigger.startswith(RULE_TRIGGER)
+        return self.trigger.removeprefix(RULE_TRIGGER) if is_of_rule else ""
+
+    @property
+    def blamed_checks(self) -> Sequence[FailedCheck]:
+        """The failed checks that may be why a pull request left.
+
+        `checks` may list others: optional ones, and those that hadn't ended, which only a timeout
+        is about. A cancelled one says something only beside a code.
+        """
+        meaning = class_of(self.code)
+        if meaning not in {CodeClass.FAILED, CodeClass.UNPROVEN, None}:
+            return ()
+        blamed = [check for check in self.checks if check.is_required is not False]
+        if self.code == "CHECKS_TIMEOUT":
+            return blamed
+        states = {*FAILED, None} if meaning is not None else {*FAILED, None} - {"cancelled"}
+        return [check for check in blamed if check.state in states]
 
     def stored(self) -> str:
         """The stored part as JSON: bounded, and readable by `model_validate_json`."""

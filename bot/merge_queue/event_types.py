@@ -21,6 +21,9 @@ REQUEUE_COMMAND = "command.requeue"
 REMOVED_HERE = "mqbot.removed"
 """Not the service's: a removal through this bot, among the events before a leave."""
 
+RULE_TRIGGER = "Rule: "
+"""Begins the trigger of what an automation rule did; the rule's name follows."""
+
 _DOCUMENTED = """
     action.assign action.backport action.close action.comment action.copy
     action.delete_head_branch action.dismiss_reviews action.edit action.label action.merge

@@ -125,13 +125,13 @@ def _failures_in_a_row(
 
 def is_verdict(record: EventRecord, kind: EventKind) -> bool:
     """Whether CI failed this pull request; a service may send no code, but the checks."""
-    code = record.details.code
-    was_failed = code in _VERDICTS or (code is None and bool(_names_of_failed_checks(record)))
-    return kind is EventKind.FAILURE and was_failed
+    details = record.details
+    is_said_by_checks = details.code is None and not details.rule and bool(_names_of_failed_checks(record))
+    return kind is EventKind.FAILURE and (details.code in _VERDICTS or is_said_by_checks)
 
 
 def _names_of_failed_checks(record: EventRecord) -> list[str]:
-    return [check.name for check in record.details.checks if check.name]
+    return [check.name for check in record.details.blamed_checks if check.name]
 
 
 def _are_one(first: EventRecord, second: EventRecord) -> bool:

@@ -100,7 +100,7 @@ def _failed_checks_of(removals: Iterable[EventRecord]) -> Counter[str]:
     """How many of the pull requests each check threw out."""
     found: Counter[str] = Counter()
     for removal in removals:
-        found.update({check.name for check in removal.details.checks if check.name})
+        found.update({check.name for check in removal.details.blamed_checks if check.name})
     return found
 
 

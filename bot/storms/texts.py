@@ -115,8 +115,8 @@ def _details(failures: Sequence[Failed]) -> list[str]:
     checks = Counter(
         check.name
         for failed in failures
-        for check in failed.record.details.checks
-        if check.name and check.is_required is not False
+        for check in failed.record.details.blamed_checks
+        if check.name
     )
     named = [f"{quote(name)} ({count:,})" for name, count in checks.most_common()]
     first_of_each = {failed.record.pull_request: failed for failed in reversed(failures)}

@@ -21,7 +21,6 @@ from bot.merge_queue.event_types import (
     class_of,
     turn_of,
 )
-from bot.merge_queue.queue import FAILED
 
 RECORD_SPAN = timedelta(days=1)
 """How far back other pull requests count for the record of a check."""
@@ -42,8 +41,6 @@ STORM_CHECKS = 3
 """Fewer different checks than this have a cause that one can look for."""
 
 CLOSE_ACTION = "action.close"
-RULE_TRIGGER = "Rule: "
-"""Begins the trigger of what an automation rule did; the rule's name follows."""
 
 
 class Cause(StrEnum):
@@ -203,7 +200,6 @@ _STEPS = {
 def judge(facts: Facts) -> Verdict:
     """Why it left. The same facts give the same verdict; missing ones make it say less."""
     record = facts.record
-    trigger = record.details.trigger
     others = list(_of_others(facts))
     found = Findings(
         _failed_checks(record, others),
@@ -213,7 +209,7 @@ def judge(facts: Facts) -> Verdict:
         _blocking(facts),
         _retries(facts),
         is_closed=any(event.type == CLOSE_ACTION for event in facts.own),
-        rule=trigger.removeprefix(RULE_TRIGGER) if trigger.startswith(RULE_TRIGGER) else "",
+        rule=record.details.rule,
     )
     cause = _first_cause(record, found)
     step = _STEPS.get(cause, Step.AS_CODE)
@@ -342,13 +338,7 @@ def _is_failure_of_one(event: EventRecord) -> bool:
 
 
 def _failed_names(event: EventRecord) -> frozenset[str]:
-    """The checks that failed: those that had only not ended are listed with them."""
-    is_timeout = event.details.code == "CHECKS_TIMEOUT"
-    failed = {*FAILED, None}
-    checks = event.details.checks
-    return frozenset(
-        check.name for check in checks if check.name and (is_timeout or check.state in failed)
-    )
+    return frozenset(check.name for check in event.details.blamed_checks if check.name)
 
 
 def _record_of(checks: Iterable[FailedCheck], others: Sequence[_Outcome]) -> CheckRecord | None:

@@ -88,6 +88,7 @@ def make_event(
     received_at: datetime = NOON,
     pull_request: int | None = 41,
     base_ref: str | None = "main",
+    trigger: str = "",
     metadata: Mapping[str, Any] | None = None,
     repository: RepositoryName = SITE,
 ) -> EventRecord:
@@ -99,7 +100,7 @@ def make_event(
             "type": type_,
             "pull_request": pull_request,
             "base_ref": base_ref,
-            "trigger": "",
+            "trigger": trigger,
             "metadata": metadata,
         },
         repository,

@@ -220,6 +220,20 @@ def test_of_a_batch_that_passed_last_no_single_pull_request_is_named() -> None:
 
 
 @pytest.mark.parametrize(
+    ("state", "verdict"), [("failure", QueueVerdict.SAME_CHECK), ("stale", QueueVerdict.UNKNOWN)]
+)
+def test_a_check_that_only_had_not_ended_is_no_cause(state: str, verdict: QueueVerdict) -> None:
+    told = usual_day(-90)
+    for n in range(3):
+        batch = Batch((41 + n,), -62 + 15 * n, -50 + 15 * n)
+        told.enter(-63 + 15 * n, 41 + n)
+        told.start(batch)
+        told.end(batch, code="CHECKS_FAILED", failed=["integration"], state=state)
+    story = make_story("all fail", verdict, queue=status(live(44)), told=stored(told))
+    assert said(story).first.verdict is verdict
+
+
+@pytest.mark.parametrize(
     ("checks", "words"),
     [
         ((), "The last 4 runs of checks failed."),

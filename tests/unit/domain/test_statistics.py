@@ -170,11 +170,18 @@ HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 
 
-def left(number: int, ago: timedelta, code: str, *checks: str, merged: bool = False) -> EventRecord:
+def left(
+    number: int,
+    ago: timedelta,
+    code: str | None,
+    *checks: str,
+    merged: bool = False,
+    state: str | None = None,
+) -> EventRecord:
     metadata = {
         "merged": merged,
         "dequeue_code": code,
-        "unsuccessful_checks": [{"name": check} for check in checks],
+        "unsuccessful_checks": [{"name": check, "state": state} for check in checks],
     }
     return make_event(
         number,
@@ -214,6 +221,19 @@ def test_removals_are_counted_by_check_and_reason_in_both_periods() -> None:
     assert found.now.reasons == {"CHECKS_FAILED": 2, "PR_MANUALLY_DEQUEUED": 1}
     assert found.before is not None
     assert (found.before.count, found.before.checks) == (1, {"unit": 1})
+
+
+def test_checks_that_threw_nothing_out_are_not_counted() -> None:
+    found = compared(
+        left(1, DAY, "PR_MANUALLY_DEQUEUED", "unit", state="pending"),
+        left(2, DAY, "CONFLICT_WITH_BASE_BRANCH", "unit", state="failure"),
+        left(3, DAY, None, "unit", state="pending"),
+        left(4, DAY, "CHECKS_FAILED", "unit", state="pending"),
+        left(5, DAY, "CHECKS_TIMEOUT", "e2e", state="pending"),
+        left(6, DAY, "CHECKS_INTERRUPTED", "lint", state="cancelled"),
+    )
+    assert found.now.count == 6
+    assert found.now.checks == {"e2e": 1, "lint": 1}
 
 
 def test_a_period_known_in_part_is_not_compared() -> None:

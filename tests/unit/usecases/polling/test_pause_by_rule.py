@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from pydantic import JsonValue
 
 from bot.acts.errors import PermissionDenied, SecondPersonNeeded
 from bot.acts.permission import Listed, Right, RightRules
@@ -186,10 +187,21 @@ LEAVE = "action.queue.leave"
 MERGED = "action.queue.merged"
 
 
-def left(number: int, *checks: str, code: str | None = "CHECKS_FAILED", **more: str) -> EventRecord:
-    failed = [{"name": check} for check in checks]
+def left(
+    number: int,
+    *checks: str,
+    code: str | None = "CHECKS_FAILED",
+    state: str | None = None,
+    trigger: str = "merge queue internal",
+    **more: JsonValue,
+) -> EventRecord:
+    failed = [{"name": check, "state": state} for check in checks]
     metadata = {"merged": False, "dequeue_code": code, "unsuccessful_checks": failed, **more}
-    return make_event(0, LEAVE, pull_request=number, metadata=metadata)
+    return make_event(0, LEAVE, pull_request=number, trigger=trigger, metadata=metadata)
+
+
+REQUIRES_TYPES: JsonValue = {"label": "check-success=types", "match": False}
+"""Conditions of a queue that requires no other check."""
 
 
 def merged(number: int, branch: str = "main") -> EventRecord:
@@ -217,6 +229,8 @@ ROW = (left(1, "unit"), left(2, "unit"), left(3, "unit"))
         (ROW[0], left(4, "unit", code="DROPPED_BY_BISECTION_ELIMINATION"), *ROW[1:]),
         (ROW[0], left(1, "unit"), *ROW[1:]),
         (left(1, "unit", code=None), left(2, "unit", code="CHECKS_TIMEOUT"), ROW[2]),
+        [left(n, "unit", code="CHECKS_TIMEOUT", state="pending") for n in (1, 2, 3)],
+        [left(n, "unit", code=None, state="failure") for n in (1, 2, 3)],
     ],
 )
 def test_three_pull_requests_on_one_check_are_a_row(events: tuple[EventRecord, ...]) -> None:
@@ -236,6 +250,11 @@ def test_three_pull_requests_on_one_check_are_a_row(events: tuple[EventRecord, .
         (*ROW[:2], left(3, "unit", code="BATCH_MAX_FAILURE_RESOLUTION_ATTEMPTS")),
         [left(n, "unit", batch_id="7a5c") for n in (1, 2, 3)],
         (*ROW[:2], make_event(0, LEAVE, pull_request=3, base_ref="release", metadata={})),
+        [left(n, "unit", code=None, state="pending") for n in (1, 2, 3)],
+        [left(n, "unit", code=None, state="cancelled") for n in (1, 2, 3)],
+        [left(n, "unit", state="pending") for n in (1, 2, 3)],
+        [left(n, "docs", conditions_evaluation=REQUIRES_TYPES) for n in (1, 2, 3)],
+        [left(n, "unit", code=None, trigger="Rule: no drafts") for n in (1, 2, 3)],
         (),
     ],
 )
