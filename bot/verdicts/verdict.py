@@ -270,11 +270,17 @@ def _cause_in_states(code: str | None, found: Findings) -> Cause | None:
 
 def _failed_checks(record: EventRecord, others: "Sequence[_Outcome]") -> FailedChecks:
     details = record.details
-    not_required = tuple(check for check in details.checks if check.is_required is False)
+    # Only a timeout is about checks that hadn't ended.
+    ended = [
+        check
+        for check in details.checks
+        if check.state != "pending" or details.code == "CHECKS_TIMEOUT"
+    ]
+    not_required = tuple(check for check in ended if check.is_required is False)
     if class_of(details.code) not in _OF_CHECKS:
         return FailedChecks(not_required=not_required)
     is_known = any(check.is_required is not None for check in details.checks)
-    required = [check for check in details.checks if check.is_required is not False]
+    required = [check for check in ended if check.is_required is not False]
     named = _that_ended_so(details.code, required)
     left_out = details.checks_left_out if named else 0
     return FailedChecks(named, left_out, is_known, not_required, _record_of(named, others))

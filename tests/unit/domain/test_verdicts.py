@@ -196,6 +196,18 @@ TABLE = {
         "lint failed",
         FIX,
     ),
+    "a check that hadn't ended when another failed": Row(
+        Facts(left("CHECKS_FAILED", check("lint"), check("unit", state="pending"))),
+        Cause.FAILED,
+        "lint failed",
+        FIX,
+    ),
+    "it left without a reason while its checks ran": Row(
+        Facts(left(None, check("lint", state="pending"))),
+        Cause.UNKNOWN,
+        "the service gave no reason",
+        SEE,
+    ),
     "two required checks failed": Row(
         Facts(left("CHECKS_FAILED", check("lint"), check("unit"))),
         Cause.FAILED,
