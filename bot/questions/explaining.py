@@ -132,7 +132,7 @@ async def _why_it_left(
     if not isinstance(position, NotQueued) or position.end is None or position.has_merged:
         return None
     is_paused = snapshot.pause is not None if snapshot.is_pause_known else None
-    judged = partial(verdict_on, own=records, is_paused=is_paused)
+    judged = partial(verdict_on, own=records, is_paused=is_paused, freezes=snapshot.freezes)
     return await sources.store.read(judged, position.end)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.freezes.freeze import Stage
+from bot.freezes.freeze import Freeze, Stage
 from bot.freezes.rows import Freezes
 from bot.log.preceding import LONGEST_QUEUE_TIME
 from bot.log.rows import Events
@@ -25,12 +25,13 @@ def facts_about(
     *,
     own: Sequence[EventRecord] = (),
     is_paused: bool | None = None,
+    freezes: Sequence[Freeze] | None = None,
 ) -> Facts:
     """The facts about a pull request that left; `is_storm` is left to what knows of storms.
 
     `record`: its leave, with the details of earlier events. `own`: its events that are known
-    besides the stored ones. `is_paused`: what the service was just read to say; None if it
-    wasn't, or doesn't say.
+    besides the stored ones. `is_paused`, and `freezes` in force: what the service was just read to
+    say; None if it wasn't, or doesn't say.
     """
     repository = record.repository
     events = Events(transaction)
@@ -52,14 +53,15 @@ def facts_about(
     ]
     if is_paused is None:
         is_paused = bool(Pauses(transaction).open([repository]))
-    freezes = Freezes(transaction).of([repository])
-    in_force = [freeze for freeze in freezes if freeze.stage is Stage.IN_FORCE]
+    if freezes is None:
+        known_freezes = Freezes(transaction).of([repository])
+        freezes = [freeze for freeze in known_freezes if freeze.stage is Stage.IN_FORCE]
     return Facts(
         record,
         _of_same_entry(record, in_order([*known.values()])),
         in_order(others),
         is_paused=is_paused,
-        is_frozen=any(freeze.holds(record.base_ref) for freeze in in_force),
+        is_frozen=any(freeze.holds(record.base_ref) for freeze in freezes),
     )
 
 

@@ -5,11 +5,15 @@ from datetime import timedelta
 
 import pytest
 
+from bot.freezes.freeze import Freeze, Stage, Told
+from bot.freezes.rows import Freezes
 from bot.kernel.errors import InvalidRequest
 from bot.log.position import first_position
 from bot.log.rows import Events, Positions, PullRequests
 from bot.log.sources import Sources
 from bot.merge_queue.errors import CredentialRefused, MergeQueueUnavailable
+from bot.merge_queue.event_records import FreezeAttributes
+from bot.merge_queue.freezes import ListedFreeze
 from bot.merge_queue.position import InBatch, NotQueued
 from bot.merge_queue.window import CLOCK_ALLOWANCE, LONGEST_LOOKBACK
 from bot.pauses.rows import Pauses
@@ -218,6 +222,42 @@ async def test_a_pause_that_the_service_doesnt_know_any_more_delays_nothing(worl
 
     assert verdict is not None
     assert verdict.next.hold is None
+
+
+FREEZE = {"id": "f1", "start": "2026-07-20T08:00:00", "timezone": "UTC"}
+
+
+def stored_freeze(freeze_id: str) -> Freeze:
+    terms = FreezeAttributes(start=FREEZE["start"], timezone="UTC")
+    told = Told(77, 77, NOON - timedelta(hours=4))
+    return Freeze(SITE, freeze_id, terms, "alice", told, Stage.IN_FORCE)
+
+
+async def test_the_verdict_knows_a_freeze_that_nobody_has_stored_yet(world: World) -> None:
+    world.service.all_freezes[SITE].append(ListedFreeze.model_validate(FREEZE))
+    world.tell(ENTER, LEAVE)
+
+    verdict = (await world.explain()).verdict
+
+    assert verdict is not None
+    assert verdict.next.hold is Hold.FREEZE
+
+
+@pytest.mark.parametrize(
+    ("is_listed", "hold"), [(True, None), (False, Hold.FREEZE)], ids=["listed", "unreadable"]
+)
+async def test_a_freeze_that_the_service_doesnt_list_any_more_delays_nothing(
+    world: World, hold: Hold | None, *, is_listed: bool
+) -> None:
+    await world.store.run(lambda transaction: Freezes(transaction).save(stored_freeze("f1")))
+    if not is_listed:
+        world.service.fail_next(MergeQueueUnavailable("down"), method="freezes")
+    world.tell(ENTER, LEAVE)
+
+    verdict = (await world.explain()).verdict
+
+    assert verdict is not None
+    assert verdict.next.hold is hold
 
 
 async def test_nobody_is_asked_to_wait_for_a_storm_that_is_over(world: World) -> None:
