@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.doctor.attempts import Attempt, attempts, of_branch
 from bot.doctor.diagnosis import Seen
-from bot.doctor.facts import EXAMINED_TYPES, QueueFacts
+from bot.doctor.facts import EXAMINED_TYPES, Log, QueueFacts
 from bot.doctor.past import UsualPace, gaps, usual_pace
 from bot.freezes.freeze import Freeze
 from bot.merge_queue.event_records import EventRecord
@@ -221,7 +221,7 @@ class Case:
 def case_of(facts: QueueFacts, at: datetime) -> Case:
     status = facts.status
     head = head_of(status) if status is not None else None
-    branch = _branch_of(head.pull_request.number, facts) if head is not None else None
+    branch = branch_of(head.pull_request.number, facts.log) if head is not None else None
     merges = _merges(facts, branch)
     return Case(
         facts=facts,
@@ -266,8 +266,8 @@ def is_blocked(queued: QueuedPullRequest) -> bool:
     return obstacle is not None and obstacle.kind is not ObstacleKind.FREEZE
 
 
-def _branch_of(number: int, facts: QueueFacts) -> str | None:
-    log = facts.log
+def branch_of(number: int, log: Log) -> str | None:
+    """The base branch of a pull request; None if no event names it."""
     for type_ in (ENTER, CHECKS_START, CHECKS_END):
         for event in reversed(log.of(type_)):
             if event.pull_request == number and event.base_ref is not None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.doctor.case import Head, head_of
+from bot.doctor.case import Head, branch_of, head_of
 from bot.doctor.diagnosing import diagnose
 from bot.doctor.diagnosis import Diagnosis, QueueVerdict
 from bot.doctor.facts import Log, NoAnswer, QueueFacts, ServiceProblem
@@ -178,9 +178,11 @@ def _stored(
 ) -> _Stored:
     freezes = Freezes(transaction).of([repository])
     number = head.pull_request.number if head is not None else None
+    log = read_recent_log(transaction, repository, at, number)
+    branch = branch_of(number, log) if number is not None else None
     return _Stored(
-        read_recent_log(transaction, repository, at, number),
-        released_at(transaction, repository, at),
+        log,
+        released_at(transaction, repository, at, branch),
         next(iter(Pauses(transaction).open([repository])), None),
         [freeze for freeze in freezes if freeze.is_in_force(at)],
     )

@@ -113,12 +113,19 @@ def _runs(events: Sequence[EventRecord]) -> int:
 
 
 def released_at(
-    transaction: Transaction, repository: RepositoryName, at: datetime
+    transaction: Transaction, repository: RepositoryName, at: datetime, branch: str | None
 ) -> datetime | None:
-    """When the last pause or freeze of the last day ended."""
+    """When the last pause, or freeze that may have held that branch, of the last day ended.
+
+    `branch`: None for an unknown one.
+    """
     since = at - READ_BACK
     pauses = Pauses(transaction).recent(repository, since)
     freezes = Freezes(transaction).recent(repository, since)
     ends = [pause.ended_at for pause in pauses]
-    ends += [freeze.over_at for freeze in freezes if freeze.lasted is not None]
+    ends += [
+        freeze.over_at
+        for freeze in freezes
+        if freeze.lasted is not None and freeze.concerns(branch)
+    ]
     return max((end for end in ends if end is not None), default=None)
