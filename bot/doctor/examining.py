@@ -58,7 +58,7 @@ class _Stored:
     log: Log
     released_at: datetime | None
     pause: PauseRecord | None
-    freezes: Sequence[Freeze]
+    freezes: Sequence[Freeze]  #: those in force that may hold the head
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def _stored(
         log,
         released_at(transaction, repository, at, branch),
         next(iter(Pauses(transaction).open([repository])), None),
-        [freeze for freeze in freezes if freeze.is_in_force(at)],
+        [freeze for freeze in freezes if freeze.is_in_force(at) and freeze.concerns(branch)],
     )
 
 
@@ -196,9 +196,20 @@ def _facts_for_rules(snapshot: Snapshot, asked: _Asked, stored: _Stored) -> Queu
         pause=snapshot.pause,
         is_pause_known=snapshot.is_pause_known,
         freezes=snapshot.freezes,
-        released_at=stored.released_at,
+        released_at=snapshot.read_at if _is_just_released(snapshot, stored) else stored.released_at,
         details=asked.details,
         log=stored.log,
+    )
+
+
+def _is_just_released(snapshot: Snapshot, stored: _Stored) -> bool:
+    """Whether a pause or a freeze was in force at the last poll and isn't any more."""
+    has_resumed = stored.pause is not None and snapshot.pause is None and snapshot.is_pause_known
+    listed = {freeze.freeze_id for freeze in snapshot.freezes}
+    return has_resumed or any(
+        freeze.freeze_id is not None and freeze.freeze_id not in listed
+        for freeze in stored.freezes
+        if freeze.concerns(snapshot.branch)
     )
 
 

@@ -12,12 +12,15 @@ from bot.log.rows import Events
 from bot.log.sources import Sources
 from bot.merge_queue.event_records import FreezeAttributes
 from bot.merge_queue.event_types import ENTER, MERGED
+from bot.merge_queue.freezes import ListedFreeze
+from bot.pauses.rows import Pauses
 from bot.queues.outlook import ForeseeQueue
 from tests.support.clock import NOON, FakeClock
 from tests.support.make import (
     SITE,
     make_batch,
     make_event_record,
+    make_known_pause,
     make_queued,
     make_status,
 )
@@ -53,6 +56,11 @@ class World:
         with begin(self.store) as transaction:
             Freezes(transaction).save(freeze)
 
+    def lists(self, freeze_id: str) -> None:
+        start = (NOON - HOUR).isoformat()
+        sent = {"id": freeze_id, "start": start, "matching_conditions": ["base=release/1"]}
+        self.service.all_freezes[SITE].append(ListedFreeze.model_validate(sent))
+
 
 def freeze(*conditions: str, ended_at: datetime | None = None) -> Freeze:
     terms = FreezeAttributes(
@@ -87,3 +95,30 @@ async def test_a_freeze_of_another_branch_that_ended_released_nothing(
 ) -> None:
     world.has_stored(freeze(*conditions, ended_at=NOON - 5 * MINUTE))
     assert (await world.examine()).seen.waited == waited
+
+
+async def test_what_ended_on_the_dashboard_since_the_last_poll_explains_the_wait(
+    world: World,
+) -> None:
+    world.has_stored(freeze())
+    found = await world.examine()
+    assert found.facts.freezes == ()
+    assert found.seen.waited == timedelta()
+
+
+async def test_a_pause_that_has_just_ended_explains_the_wait(world: World) -> None:
+    with begin(world.store) as transaction:
+        Pauses(transaction).save(make_known_pause())
+    found = await world.examine()
+    assert found.facts.pause is None
+    assert found.seen.waited == timedelta()
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+async def test_a_freeze_of_another_branch_explains_no_wait(
+    world: World, *, is_listed: bool
+) -> None:
+    world.has_stored(freeze("base=release/1"))
+    if is_listed:
+        world.lists("f1")
+    assert (await world.examine()).seen.waited == 2 * HOUR
