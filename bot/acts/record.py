@@ -93,6 +93,7 @@ class Circumstance(StrEnum):
 
     AS_AUTHOR = "as_author"
     LEFT_UNSEEN = "left_unseen"
+    MERGED_FIRST = "merged_first"
     NOT_CARRIED_OUT = "not_carried_out"
     FOUND_RUNNING = "found_running"
     NOT_SENT = "not_sent"
@@ -108,6 +109,8 @@ _CIRCUMSTANCES = {
     Circumstance.AS_AUTHOR: "allowed as the author",
     # The service may or may not have carried out the removal.
     Circumstance.LEFT_UNSEEN: "its answer was lost; the pull request had left when looked up",
+    # The service had taken its removal.
+    Circumstance.MERGED_FIRST: "the pull request merged before it left the queue",
     # It may still prove to be carried out.
     Circumstance.NOT_CARRIED_OUT: "not carried out when looked up",
     # Nothing says who resumed it; the event log may still.
@@ -119,8 +122,13 @@ _CIRCUMSTANCES = {
 }
 
 
-_LOOKED_UP = frozenset({Circumstance.NOT_CARRIED_OUT, Circumstance.FOUND_RUNNING})
-"""Known of an act whose answer was lost. The event log may still tell that it was carried out."""
+_LOOKED_UP = frozenset(
+    {Circumstance.NOT_CARRIED_OUT, Circumstance.FOUND_RUNNING, Circumstance.MERGED_FIRST}
+)
+"""What a look at the service shows later than its answer, or without one.
+
+The event log may still tell that the act was carried out.
+"""
 
 _RETRYING = frozenset({Origin.TIMER, Origin.RULE})
 """They repeat an act that failed, without another record before it succeeds."""
@@ -314,7 +322,12 @@ class AuditRecord:
         A beginning doesn't, nor does a failure, whose answer may have been lost; see `ends.py`.
         """
         is_open = self.result in {ActResult.STARTED, ActResult.FAILED}
-        return not is_open or self.is_undone or self.outcome.circumstance in _LOOKED_UP
+        return not is_open or self.is_undone or self.is_looked_up
+
+    @property
+    def is_looked_up(self) -> bool:
+        """Whether a look at the service showed, after its answer or without one, what became."""
+        return self.outcome.circumstance in _LOOKED_UP
 
     @property
     def position(self) -> "AuditPosition":

@@ -24,9 +24,13 @@ from bot.freezes.reading import listed_freezes
 from bot.kernel.errors import BotError
 from bot.kernel.repository import RepositoryName
 from bot.kernel.tasks import Tasks
+from bot.log.classification import is_merge
+from bot.log.sources import answer_or
+from bot.merge_queue.event_types import LEAVE
 from bot.merge_queue.freezes import begins_as, ends_as
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
+from bot.merge_queue.window import window_back
 from bot.pauses.group_pauses import group_act_subject, notify_together, with_recorded
 from bot.pauses.group_work import EndCutShort
 from bot.pauses.known import same_reason
@@ -106,6 +110,9 @@ class TellOutcomes:
         for started in with_unknown_end(known.records):
             if not await self._find_out(started):
                 return False
+        removal = await store.read(_removal, request.request)
+        if removal is not None and not await self._has_left(removal):
+            return False
         channels = await self.acts.here(request.channel_id)
         await store.run(_tell, request, channels, self.acts.clock.now())
         self.acts.wake()
@@ -183,10 +190,44 @@ class TellOutcomes:
         is_leaving = found is not None and found.pull_request.dequeue_requested
         if not is_leaving and (found is not None or status.unreadable):
             return False
-        here = await self.acts.here(started.where.channel_id)
         left = started.under(Circumstance.LEFT_UNSEEN)
-        await self.acts.store.run(_end_done, left, self.acts.clock.now(), None, here)
+        await self.acts.store.run(_end_done, left, self.acts.clock.now(), None, ())
         return True
+
+    async def _has_left(self, removal: AuditRecord) -> bool:
+        """Whether it is known what became of a removal that the service has taken.
+
+        Raises MergeQueueError.
+        """
+        repository = removal.repository
+        now = self.acts.clock.now()
+        status = await self.merge_queue.status(repository)
+        found = still_queued(removal.pull_request or 0, status)
+        if found is None and status.unreadable:
+            return False
+        if found is not None and found.pull_request.dequeue_requested:
+            return False
+        # One that was queued again has left.
+        if found is not None and found.pull_request.queued_at <= removal.at:
+            if now - removal.at < SURELY_OVER:
+                return False
+            await self.acts.store.run(_end_looked_up, removal, Circumstance.NOT_CARRIED_OUT, now)
+            return True
+        if await self._has_merged(removal, now):
+            await self.acts.store.run(_end_looked_up, removal, Circumstance.MERGED_FIRST, now)
+            return True
+        here = await self.acts.here(removal.where.channel_id)
+        await self.acts.store.run(post_act, removal, here)
+        return True
+
+    async def _has_merged(self, removal: AuditRecord, now: datetime) -> bool:
+        """Whether the log says that the pull request merged since; it may not be readable."""
+        window = window_back(now, now, now - removal.at)
+        asked = self.merge_queue.event_page(
+            removal.repository, window, types=[LEAVE], pull_request=removal.pull_request
+        )
+        page = await answer_or(None, asked)
+        return page is not None and any(map(is_merge, page.events))
 
     async def _has_changed_freezes(self, started: AuditRecord) -> bool:
         listed = await listed_freezes(self.merge_queue, started.repository)
@@ -243,6 +284,13 @@ def _records_of(transaction: Transaction, request: str) -> _Known:
     return _Known(group, records)
 
 
+def _removal(transaction: Transaction, request: str) -> AuditRecord | None:
+    """The removal that the service has taken at this request, if it was for one."""
+    act = end_known(Audit(transaction).of_request(request))
+    is_taken = act is not None and act.action is Action.REMOVE and act.result is ActResult.DONE
+    return act if is_taken else None
+
+
 def _due_requests(transaction: Transaction, now: datetime) -> Sequence[Unanswered]:
     return UnansweredRequests(transaction).due(now, OUTCOMES_AT_ONCE)
 
@@ -267,6 +315,10 @@ def _look_later(transaction: Transaction, request: Unanswered, now: datetime) ->
 
 
 def _give_up(transaction: Transaction, request: Unanswered, now: datetime) -> None:
+    if _removal(transaction, request.request) is not None:
+        # The person knows that it was under way.
+        UnansweredRequests(transaction).postpone(request, None)
+        return
     act = GroupActs(transaction).of_request(request.request)
     if act is None:
         _tell(transaction, request, (), now)
@@ -282,7 +334,7 @@ def end_known(records: Sequence[AuditRecord]) -> AuditRecord | None:
     """How the act that a request asked for ended, as far as it is known; None if it began none."""
     latest_first = sorted(records, key=lambda record: record.record_id, reverse=True)
     for record in latest_first:
-        if record.result is ActResult.DONE:
+        if record.result is ActResult.DONE or record.is_looked_up:
             return record
     return latest_first[0] if latest_first else None
 
@@ -311,8 +363,13 @@ def _end_done(
 def _end_looked_up(
     transaction: Transaction, started: AuditRecord, found: Circumstance, now: datetime
 ) -> None:
-    """It may still prove to be carried out, so it has failed rather than been refused."""
-    ended = end_of(replace(started, at=now).under(found), ActResult.FAILED)
+    """It may still prove to be carried out, so it has failed rather than been refused.
+
+    `started`: its beginning, or the end of a removal that the service has taken.
+    """
+    act_id = started.act_id or started.record_id
+    looked_up = replace(started, at=now, record_id=act_id).answered(None)
+    ended = end_of(looked_up.under(found), ActResult.FAILED)
     Audit(transaction).add(ended)
 
 

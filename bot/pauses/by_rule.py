@@ -126,7 +126,9 @@ def _failures_in_a_row(
 def is_verdict(record: EventRecord, kind: EventKind) -> bool:
     """Whether CI failed this pull request; a service may send no code, but the checks."""
     details = record.details
-    is_said_by_checks = details.code is None and not details.rule and bool(_names_of_failed_checks(record))
+    is_said_by_checks = (
+        details.code is None and not details.rule and bool(_names_of_failed_checks(record))
+    )
     return kind is EventKind.FAILURE and (details.code in _VERDICTS or is_said_by_checks)
 
 

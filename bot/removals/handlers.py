@@ -27,6 +27,10 @@ async def press_remove(call: Call, click: Interaction) -> None:
     if isinstance(outcome, NotRemoved):
         await call.replace_message(removal_texts.not_removed(outcome))
         return
+    if not outcome.has_left:
+        call.promise_outcome()
+        await call.replace_message(removal_texts.leaving(outcome))
+        return
     await call.replace_message(removal_texts.removal_answer(outcome))
     if not outcome.posted_here:
         await call.post_in_channel(removal_texts.done(outcome.act, outcome.pull_request))

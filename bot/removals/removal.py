@@ -22,11 +22,12 @@ class WouldRemove:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """It isn't in the queue any more. `posted_here`: the actor's channel gets a post about it."""
+    """The service has taken the removal, which it may need a while to carry out."""
 
     act: AuditRecord
     pull_request: PullRequestRecord
-    posted_here: bool
+    posted_here: bool  #: the actor's channel gets a post about it, once it has left
+    has_left: bool = True  #: it isn't in the queue any more
 
 
 class Unremovable(StrEnum):

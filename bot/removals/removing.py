@@ -13,6 +13,7 @@ from bot.kernel.actor import Caller
 from bot.kernel.errors import ActState, failing
 from bot.kernel.repository import RepositoryName
 from bot.log.rows import Events, PullRequests
+from bot.log.sources import answer_or
 from bot.merge_queue.errors import join_answers
 from bot.merge_queue.event_records import PullRequestRecord
 from bot.merge_queue.event_types import ENTER, MERGED
@@ -116,14 +117,22 @@ class RemovePullRequest:
             answered = answered.under(Circumstance.LEFT_UNSEEN)
         now = self.acts.clock.now()
         done = end_of(replace(answered, at=now), ActResult.DONE)
+        has_left = await self._has_left(act, found.number)
         here = await self.acts.here(act.where.channel_id)
         seen = PullRequestRecord(
             act.repository, found.number, found.title, found.url, found.author.login, act.at
         )
         with failing(failed_act(started, ActState.DONE)):
-            record = await self.acts.store.run(_succeed, done, seen, here)
+            record = await self.acts.store.run(_succeed, done, seen, here if has_left else [])
         self.acts.wake()
-        return Removed(record, seen, posted_here=bool(here))
+        return Removed(record, seen, bool(here), has_left=has_left)
+
+    async def _has_left(self, act: AuditRecord, number: int) -> bool:
+        """Whether it is out of the queue: the service may take a while, or not say."""
+        status = await answer_or(None, self.merge_queue.status(act.repository))
+        if status is None:
+            return False
+        return still_queued(number, status) is None and not status.unreadable
 
     async def _left(self, act: AuditRecord) -> NotRemoved:
         by = await self.acts.last_done(act, Action.REMOVE)

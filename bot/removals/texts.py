@@ -89,6 +89,17 @@ def removal_answer(removed: Removed) -> Message:
     return blocks.sentence(f"{REMOVAL_MARK} {said}")
 
 
+def leaving(removed: Removed) -> Message:
+    """Takes the place of the question while the service carries out the removal."""
+    number = f"#{removed.pull_request.number}"
+    name = escape(removed.act.repository)
+    then = "post here once" if removed.posted_here else "tell you when"
+    return blocks.sentence(
+        f"{REMOVAL_MARK} {number} is being removed from the queue of {name}. I'll {then} it has "
+        "left."
+    )
+
+
 def not_removed(outcome: NotRemoved) -> Message:
     """Says why nothing was done, and leads to what is known of the pull request."""
     number = outcome.number

@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 SITE = "acme/site"
 REMOVED = "*Removed from the queue* #{}"
+LEAVING = f"#{{}} is being removed from the queue of {SITE}. I'll post here once it has left."
 REFUSAL = "Only carol can remove other people's pull requests from a queue."
 ONLY_CAROL = f"""
     MQBOT_LOGINS = "@{{}}"
@@ -257,7 +258,7 @@ async def test_a_service_without_removals_is_reported_in_one_sentence(
 
 
 @pytest.mark.parametrize("seconds", [20, 90])
-async def test_a_pull_request_that_takes_a_while_to_leave_is_removed_and_said_once(
+async def test_a_pull_request_that_takes_a_while_to_leave_is_said_to_have_left_once_it_has(
     start_bot: StartBot, seconds: float
 ) -> None:
     bot = await start_bot(
@@ -266,8 +267,9 @@ async def test_a_pull_request_that_takes_a_while_to_leave_is_removed_and_said_on
     number = bot.enqueue(title="Add search", author="ana", hangs=True)
     asked = await question(bot, number)
     await bot.click(asked, "Remove")
-    await bot.wait_for_post(REMOVED.format(number))
-    await bot.wait_for_change(asked, "was removed")
+    await bot.wait_for_change(asked, LEAVING.format(number))
+    await bot.has_posted()
+    assert bot.posts() == []
     await bot.checks_run(1)
     again = await question(bot, number, by=BOB)
     assert again.words.startswith(f"#{number} is leaving the queue of {SITE} already")
@@ -275,10 +277,50 @@ async def test_a_pull_request_that_takes_a_while_to_leave_is_removed_and_said_on
     assert "its removal, which was asked for" in (await bot.ask(f"/mq why {number}")).words
     await bot.pass_time(seconds)
     await bot.happens("action.queue.leave", number)
+    await bot.pass_time(60)
+    post = await bot.wait_for_post(REMOVED.format(number))
+    assert "Add search by alice" in post
     await bot.next_poll()
     await bot.has_posted()
     assert len(bot.posts()) == 1
     assert "removed on request, by alice" in await bot.ask(f"/mq why {number}")
+
+
+async def test_a_pull_request_that_merges_before_it_is_removed_is_said_to_have_merged(
+    start_bot: StartBot,
+) -> None:
+    """Also to a channel that doesn't follow merges."""
+    bot = await start_bot(channels=f"{SITE}={MERGE_QUEUE}:pause", dialect="live", removal_lag=600)
+    number = bot.enqueue()
+    asked = await question(bot, number)
+    await bot.click(asked, "Remove")
+    await bot.wait_for_change(asked, LEAVING.format(number))
+    await bot.pass_time(300)
+    await bot.happens("action.queue.merged", number)
+    await bot.pass_time(60)
+    post = await bot.wait_for_post(
+        f"#{number} of {SITE} merged before it was removed from the queue."
+    )
+    assert "alice asked for it" in post
+    assert post.labels == []
+    await bot.has_posted()
+    assert len(bot.posts()) == 1
+    assert "merged before it left the queue" in await bot.ask("/mq audit")
+
+
+async def test_a_pull_request_that_stays_although_the_service_took_its_removal_is_reported(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"{SITE}={MERGE_QUEUE}:dequeue", dialect="live", removal_lag=600)
+    number = bot.enqueue(hangs=True)
+    asked = await question(bot, number)
+    await bot.click(asked, "Remove")
+    await bot.wait_for_change(asked, LEAVING.format(number))
+    (entry,) = bot.merge_queue.repository(SITE).line("main").queued()
+    entry.dequeue_requested = False
+    await bot.pass_time(60)
+    post = await bot.wait_for_post(f"#{number} of {SITE} is still in the queue.")
+    assert post.labels == ["Try removing it again"]
 
 
 async def test_a_lost_answer_is_reported_as_it_is(bot: BotTester) -> None:

@@ -181,8 +181,9 @@ def outcome(found: ActOutcome) -> Message:
         name = quote(act.actor.name, NAME_LIMIT)
         shown.append(blocks.context(f"{name} asked for it {time_ago(request.asked_at)}"))
     repeat = _repeat(request, act)
-    waits = act is not None and act.waits_for_second
-    if not is_done and not waits and repeat is not None and len(repeat.value) <= blocks.VALUE_LIMIT:
+    is_past = act is not None and (act.waits_for_second or _has_merged(act))
+    may_repeat = not is_done and not is_past
+    if may_repeat and repeat is not None and len(repeat.value) <= blocks.VALUE_LIMIT:
         label = words.again if words is not None else "Try again"
         button = blocks.button(label, action_id=repeat.action_id, value=repeat.value)
         shown.append(blocks.actions([button]))
@@ -202,6 +203,10 @@ def outcome_follows(found: ActOutcome) -> Message:
     return blocks.sentence(f":warning: {said} I keep checking and will tell you the outcome.")
 
 
+def _has_merged(act: AuditRecord) -> bool:
+    return act.outcome.circumstance is Circumstance.MERGED_FIRST
+
+
 def _is_as_asked(act: AuditRecord) -> bool:
     """Whether it was carried out, or the queue runs, no matter who resumed it."""
     is_found_running = act.outcome.circumstance is Circumstance.FOUND_RUNNING
@@ -211,6 +216,9 @@ def _is_as_asked(act: AuditRecord) -> bool:
 def _how_the_queue_stands(act: AuditRecord, words: _Words, in_force: PauseRecord | None) -> str:
     if _is_as_asked(act):
         return words.done
+    if _has_merged(act):
+        it = f"#{act.about} of {escape(act.repository)}"
+        return f"{it} merged before it was removed from the queue"
     if act.waits_for_second:
         return f"{words.undone}. A second person has to confirm, so nothing has changed yet"
     is_of_pause = act.action in {Action.PAUSE, Action.RESUME}

@@ -96,6 +96,13 @@ RESUMED = ActOutcome(
         Circumstance.FOUND_RUNNING
     ),
 )
+MERGED_FIRST = ActOutcome(
+    Unanswered("r1", ALICE.user_id, CHANNEL, "remove 41", NOON, None, was_left=True),
+    replace(
+        AuditRecord(NOON, ALICE, Action.REMOVE, Where(Origin.BUTTON), SITE, ActResult.FAILED),
+        pull_request=41,
+    ).under(Circumstance.MERGED_FIRST),
+)
 THEIRS = PauseRecord(SITE, PauseLine(NOON, "Database migration", "Database migration", by=BOB))
 UNKNOWN = FailedAct(Action.PAUSE, SITE, ActState.UNCERTAIN, was_seen=True, follows=Follows.DIRECTLY)
 MADE = FailedAct(Action.PAUSE, SITE, ActState.DONE)
@@ -119,6 +126,7 @@ CASES: Cases = {
     "outcome-none-after-the-last-word": told(None, was_left=True),
     "outcome-somebody-elses-pause": told(Action.PAUSE, ActResult.FAILED, in_force=THEIRS),
     "outcome-still-paused": told(Action.RESUME, ActResult.FAILED, in_force=THEIRS),
+    "outcome-merged-before-it-was-removed": later(pause_outcomes.outcome, MERGED_FIRST),
     "outcome-subscribed": told(Action.SUBSCRIBE, typed="subscribe everything"),
     **{f"outcome-not-found-out-{one}": told(one, ActResult.STARTED) for one in ACTIONS},
     **{f"outcome-follows-{one}": follows(one) for one in ACTIONS},

@@ -361,6 +361,12 @@ CASES: Cases = {
     "removal-answered": partial(
         removal_texts.removal_answer, Removed(REMOVAL, SEEN, posted_here=True)
     ),
+    "removal-under-way": partial(
+        removal_texts.leaving, Removed(REMOVAL, SEEN, posted_here=True, has_left=False)
+    ),
+    "removal-under-way-in-a-channel-without-the-bot": partial(
+        removal_texts.leaving, Removed(REMOVAL, SEEN, posted_here=False, has_left=False)
+    ),
     "removal-answered-in-doubt": partial(
         removal_texts.removal_answer, Removed(IN_DOUBT, SEEN, posted_here=True)
     ),
