@@ -32,10 +32,10 @@ def _event_post(transaction: Transaction, delivery: Delivery, claim: Claim) -> M
     root = claim.root_of(delivery)
     is_reply = root is not None and not root.is_lost
     if is_reply and delivery.kind == EventKind.FAILURE:
-        alone = event_post(transaction, delivery, is_reply=False)
+        alone = event_post(transaction, delivery, claim.at, is_reply=False)
         if alone is not None:
             claim.alone[delivery.delivery_id] = alone
-    return event_post(transaction, delivery, is_reply=is_reply)
+    return event_post(transaction, delivery, claim.at, is_reply=is_reply)
 
 
 def _queue_entry(transaction: Transaction, subject: LiveSubject) -> Message | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from bot.blocks.message import Message
 from bot.blocks.text import mention
@@ -41,8 +42,13 @@ from bot.slack.person import is_for_person
 from bot.store.transaction import Transaction
 from bot.storms.judging import verdict_on
 
+SAYS_WHEN = timedelta(minutes=15)
+"""A post about something that happened longer ago says when: the bot, or Slack, was away."""
 
-def event_post(transaction: Transaction, delivery: Delivery, *, is_reply: bool) -> Message | None:
+
+def event_post(
+    transaction: Transaction, delivery: Delivery, now: datetime, *, is_reply: bool
+) -> Message | None:
     """The post about an event, which mentions who has to act; None if it isn't stored any more.
 
     A failure is short in a reply to a live message, which has the details.
@@ -55,6 +61,8 @@ def event_post(transaction: Transaction, delivery: Delivery, *, is_reply: bool) 
     if form is MessageForm.REPLY and not is_reply:
         form = MessageForm.POST
     post = _post_about(transaction, record, kind, form)
+    if now - record.received_at > SAYS_WHEN:
+        post = event_posts.late(post, record)
     return replace(post, since=record.received_at, about=facts_of(record))
 
 
@@ -159,11 +167,11 @@ def _calls(
     return [mention(user_id) for user_id in called if outbox.get(user_id, about) is None]
 
 
-def summary_post(transaction: Transaction, delivery: Delivery) -> Message:
+def summary_post(transaction: Transaction, delivery: Delivery, now: datetime) -> Message:
     """The post for a summarized delivery: a merged batch, a backlog or a digest."""
     summarized = Outbox(transaction).summary_content(delivery.delivery_id)
     if not delivery.waits_for_digest:
-        merged = _merged_together(transaction, delivery, summarized)
+        merged = _merged_together(transaction, delivery, summarized, now)
         if merged is not None and is_for_person(delivery.channel_id):
             return people_texts.direct(merged, Notice.MERGE)
         if merged is not None:
@@ -175,12 +183,19 @@ def summary_post(transaction: Transaction, delivery: Delivery) -> Message:
     verdicts = {record.event_id: verdict_on(transaction, record) for record, _ in failures}
     message = summaries.summary(
         summarized.counts,
-        summarized.oldest_created_at,
+        _begun_at(transaction, delivery, summarized),
         failures,
         is_digest=delivery.waits_for_digest,
         verdicts=verdicts,
     )
     return replace(message, about=_facts_of_all([record for record, _ in failures]))
+
+
+def _begun_at(transaction: Transaction, delivery: Delivery, summarized: SummaryContent) -> datetime:
+    """When the first of its events happened; the bot may have read it much later."""
+    first = Outbox(transaction).subjects_of(delivery.delivery_id, summaries.MOST)
+    times = [record.received_at for record in events_about(transaction, first).values()]
+    return min([summarized.oldest_created_at, *times])
 
 
 def _facts_of_all(records: Sequence[EventRecord]) -> dict[str, object]:
@@ -189,7 +204,7 @@ def _facts_of_all(records: Sequence[EventRecord]) -> dict[str, object]:
 
 
 def _merged_together(
-    transaction: Transaction, delivery: Delivery, summarized: SummaryContent
+    transaction: Transaction, delivery: Delivery, summarized: SummaryContent, now: datetime
 ) -> Message | None:
     """The post about one batch; None if not all are merges, or were not all in one."""
     name = delivery.subject.repository
@@ -208,5 +223,6 @@ def _merged_together(
     numbers = {record.pull_request for record in records if record.pull_request is not None}
     seen = PullRequests(transaction).linked(name, numbers)
     merges = [(record, seen.get(record.pull_request or 0)) for record in records]
-    message = summaries.merged(merges)
+    is_late = now - records[-1].received_at > SAYS_WHEN
+    message = summaries.merged(merges, is_late=is_late)
     return replace(message, about=_facts_of_all(records))

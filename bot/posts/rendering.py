@@ -42,7 +42,8 @@ class Renderers:
 
     posts: Mapping[SubjectKind, RenderPost]
     live_messages: Mapping[LiveKind, RenderLiveMessage]
-    summary: Callable[[Transaction, Delivery], Message]  #: for a post that stands for several
+    #: for a post that stands for several, at the time when it is sent
+    summary: Callable[[Transaction, Delivery, datetime], Message]
     when_posted: Callable[[Transaction, Delivery, str | None], None]
     """Called with a delivery that was just posted, and the digest of its message."""
 
@@ -71,7 +72,7 @@ class Renderers:
 
     def _post(self, transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
         if delivery.summarizes:
-            return self.summary(transaction, delivery)
+            return self.summary(transaction, delivery, claim.at)
         if is_first_post(delivery):
             return self._first_post(transaction, delivery, claim)
         return self.posts[delivery.subject.kind](transaction, delivery, claim)

@@ -17,7 +17,7 @@ from bot.blocks.text import (
     utc_time,
     without_markup,
 )
-from bot.feed.texts.event_posts import event_headline, subject
+from bot.feed.texts.event_posts import event_headline, happened, subject
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
@@ -30,12 +30,16 @@ TITLES_SHOWN = 5
 TEXT_LENGTH = 3500
 
 
-def merged(members: Sequence[tuple[EventRecord, PullRequestRecord | None]]) -> Message:
+def merged(
+    members: Sequence[tuple[EventRecord, PullRequestRecord | None]], *, is_late: bool = False
+) -> Message:
     """The pull requests in the order of their merges: the first by title, all by number.
 
-    `members` are of one repository, and there is at least one.
+    `members` are of one repository, and there is at least one. `is_late`: they merged so long ago
+    that the post says when.
     """
     first, _ = members[0]
+    when = happened(members[-1][0]) if is_late else ""
     count = plural(len(members), "pull request")
     repository = escape(first.repository)
     linked = [subject(record, seen) for record, seen in members[:TITLES_SHOWN]]
@@ -44,10 +48,11 @@ def merged(members: Sequence[tuple[EventRecord, PullRequestRecord | None]]) -> M
     rest = [f"and {', '.join(others)}"] if others else []
     lines = [f":white_check_mark: *Merged* {count} together", *linked, *rest]
     branch = code(first.base_ref) if first.base_ref else ""
-    named = " · ".join(filter(None, [listed(plain, length=TEXT_LENGTH), branch]))
+    facts = [listed(plain, length=TEXT_LENGTH), branch, without_markup(when)]
+    named = " · ".join(filter(None, facts))
     return Message(
         text=f"Merged {count} together: {named} ({repository})",
-        blocks=(*blocks.lines(lines), blocks.context(repository, branch)),
+        blocks=(*blocks.lines(lines), blocks.context(repository, branch, when)),
         updates=len(members),
     )
 

@@ -124,6 +124,11 @@ CASES: Cases = {
         summaries.merged,
         [(make_event_record(MERGED), SEEN), (make_event_record(MERGED, pull_request=42), None)],
     ),
+    "merged-together-hours-ago": partial(
+        summaries.merged,
+        [(make_event_record(MERGED), SEEN), (make_event_record(MERGED, pull_request=42), None)],
+        is_late=True,
+    ),
     "merged-together-many": partial(
         summaries.merged,
         [(make_event_record(MERGED, pull_request=n, base_ref=None), SEEN) for n in range(41, 49)],
@@ -185,6 +190,11 @@ CASES: Cases = {
         event_posts.event, make_event_record(queue_name="__default__"), None
     ),
     "event-merge": reported("action.queue.merged", queued_at=QUEUED_AT),
+    "event-merge-hours-ago": partial(
+        event_posts.late,
+        later(event_posts.event, make_event_record(MERGED), SEEN),
+        make_event_record(MERGED),
+    ),
     "event-merge-by-hand": reported(LEAVE, merged=True, code="PR_MANUALLY_MERGED"),
     "event-failure": reported(
         LEAVE, merged=False, code="CHECKS_FAILED", checks=CHECKS, queued_at=QUEUED_AT

@@ -12,6 +12,9 @@ from bot.health.outage_rows import Outages
 from bot.health.rows import Alerts
 from bot.kernel.actor import Actor
 from bot.kernel.configured import Policy
+from bot.log.classification import EventKind
+from bot.log.rows import Events
+from bot.merge_queue.event_types import MERGED
 from bot.pauses.by_rule import PauseRules
 from bot.pauses.ending import due_lease
 from bot.pauses.pause import PauseEnd, PauseLine, PauseRecord
@@ -26,7 +29,7 @@ from bot.posts.send import SUSPENDED_RETRY
 from bot.slack.errors import PostPostponed
 from bot.store.transaction import Transaction
 from tests.support.acting import Acting
-from tests.support.make import SITE, make_known_pause, make_subscription
+from tests.support.make import SITE, make_event_record, make_known_pause, make_subscription
 from tests.support.posting import Posting
 from tests.support.transactions import begin
 
@@ -152,3 +155,41 @@ async def test_a_watcher_learns_that_the_queue_is_paused_again(
     (reported,) = bot.poster.shown(ALICE)
     assert "bob resumed acme/site" in reported
     assert ("It is paused again" in reported) is is_paused_again
+
+
+def happened(bot: Channels, count: int, ago: timedelta) -> None:
+    """So many merges, one a second, of which the bot learns now."""
+    now = bot.clock.now()
+    merges = [
+        make_event_record(
+            MERGED, event_id=n, pull_request=n, received_at=now - ago + timedelta(seconds=n)
+        )
+        for n in range(count)
+    ]
+    deliveries = [
+        NewDelivery(f"{n}", "C1", Subject(SubjectKind.EVENT, SITE, n), now, kind=EventKind.MERGE)
+        for n in range(count)
+    ]
+    with begin(bot.store) as transaction:
+        Events(transaction).add_new(merges)
+        Outbox(transaction).add(deliveries)
+
+
+@pytest.mark.parametrize(
+    ("ago", "is_late"), [(timedelta(hours=5), True), (timedelta(minutes=5), False)]
+)
+async def test_what_happened_while_the_bot_was_down_says_when(
+    bot: Channels, ago: timedelta, *, is_late: bool
+) -> None:
+    happened(bot, 1, ago)
+    await bot.passes(timedelta())
+    (shown,) = bot.poster.shown("C1")
+    assert ("Happened" in shown) is is_late
+    assert ("2026-07-20 07:00 UTC" in shown) is is_late
+
+
+async def test_a_summary_after_a_downtime_counts_from_the_first_event(bot: Channels) -> None:
+    happened(bot, 40, timedelta(hours=5))
+    await bot.passes(timedelta())
+    (shown,) = bot.poster.shown("C1")
+    assert "Catching up: 40 events since 2026-07-20 07:00 UTC" in shown
