@@ -54,7 +54,9 @@ def frozen(case: Case) -> Frozen | None:
         return None
     codes = {batch.status.code for batch in case.leads}
     is_outside_hours = codes == {BatchStatusCode.WAITING_SCHEDULE}
-    freezes = case.holding or (() if is_outside_hours else case.facts.freezes)
+    freezes = case.holding
+    if not freezes and not is_outside_hours:
+        freezes = [freeze for freeze in case.facts.freezes if freeze.concerns(case.branch)]
     return Frozen(tuple(freezes), is_outside_hours)
 
 

@@ -13,6 +13,7 @@ import pytest
 from bot.doctor.diagnosing import diagnose
 from bot.doctor.diagnosis import (
     Diagnosis,
+    Frozen,
     Misconfigured,
     QueueVerdict,
     Restart,
@@ -35,6 +36,7 @@ from tests.doctor.story import (
     Batch,
     Story,
     at,
+    frozen,
     live,
     paused,
     queued,
@@ -273,3 +275,21 @@ def test_machines_get_what_a_verdict_rests_on(story: Story) -> None:
                 assert (set(shape.pull_requests), shape.times) == (named, finding.times)
             case SameCheck():
                 assert (tuple(shape.checks), shape.times) == (finding.names, finding.batches)
+
+
+def test_a_freeze_of_another_branch_is_not_why_this_one_is_frozen() -> None:
+    """Nobody but the service knows whom the other one holds, and it says that it holds these."""
+    of_risky = frozen(-50, "label=risky", reason="risky ones wait")
+    of_release = frozen(-40, "base=release/1", reason="release 1.2")
+    told = usual_day(-60)
+    told.enter(-55, 41)
+    story = make_story(
+        "two freezes",
+        QueueVerdict.FROZEN,
+        queue=status(live(queued(41, -55), start=-54, code="frozen")),
+        told=stored(told),
+        freezes=(of_risky, of_release),
+    )
+    first = said(story).first
+    assert isinstance(first, Frozen)
+    assert first.freezes == (of_risky,)
