@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from bot.doctor.attempts import of_branch
 from bot.doctor.case import Case
 from bot.doctor.diagnosis import Empty, Frozen, Misconfigured, Normal, NoStatus, Paused
 from bot.doctor.facts import NoAnswer
@@ -66,7 +67,8 @@ def misconfigured(case: Case) -> Misconfigured | None:
     Looks for: the service's own word, also about a queue whose status can be read; or pull requests
     that left because their queue rule is gone or clashes with the branch protection.
     Figures: SEVERAL of them within an hour, since the last merge.
-    Mistaken for: a configuration that changed under pull requests, which is no error.
+    Mistaken for: a configuration that changed under pull requests, which is no error; rules of
+    another branch.
     Says instead: nothing; a changed configuration is no cause that lasts.
     """
     problem = case.facts.problem
@@ -75,7 +77,7 @@ def misconfigured(case: Case) -> Misconfigured | None:
     since = case.at - _LATELY
     left = [
         leave
-        for leave in case.facts.log.of(LEAVE)
+        for leave in of_branch(case.facts.log.of(LEAVE), case.branch)
         if leave.details.code in _CONFIGURATION and leave.received_at >= since
         if case.merged_at is None or leave.received_at > case.merged_at
     ]

@@ -35,6 +35,7 @@ from tests.doctor.mixed import MIXED
 from tests.doctor.story import (
     Batch,
     Story,
+    Telling,
     at,
     frozen,
     live,
@@ -293,3 +294,24 @@ def test_a_freeze_of_another_branch_is_not_why_this_one_is_frozen() -> None:
     first = said(story).first
     assert isinstance(first, Frozen)
     assert first.freezes == (of_risky,)
+
+
+@pytest.mark.parametrize(
+    ("branch", "verdict"),
+    [("main", QueueVerdict.MISCONFIGURED), ("release/1", QueueVerdict.NORMAL)],
+)
+def test_a_missing_rule_of_another_branch_is_not_this_ones(
+    branch: str, verdict: QueueVerdict
+) -> None:
+    told = usual_day(-10)
+    told.enter(-9, 41)
+    other = Telling(branch)
+    for number, minute in ((71, -8), (72, -6)):
+        other.leave(minute, number, "QUEUE_RULE_MISSING")
+    story = make_story(
+        "a rule is gone",
+        verdict,
+        queue=status(live(queued(41, -9), start=-8)),
+        told=stored(told, other),
+    )
+    assert said(story).first.verdict is verdict
