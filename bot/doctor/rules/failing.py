@@ -129,7 +129,8 @@ def comes_back(case: Case) -> ComesBack | None:
     conditions, more often than all others together, while nothing merged.
     Figures: IN_A_ROW times within LAST_HOURS.
     Mistaken for: a bisection, which tests one pull request several times within one entry; a person
-    who takes it out by hand; a bad one that holds up nobody, since the others merge.
+    who takes it out by hand; a bad one that holds up nobody, since the others merge; several that
+    come back together, any of which may be the bad one.
     Says instead: nothing.
     """
     return _fails_again(case) or _is_thrown_out_again(case)
@@ -142,6 +143,8 @@ def _fails_again(case: Case) -> ComesBack | None:
         return None
     counted = Counter(number for attempt in failed for number in attempt.members)
     number, times = counted.most_common(1)[0]
+    if list(counted.values()).count(times) > 1:
+        return None
     own = [attempt for attempt in failed if number in attempt.members]
     entries = {key for attempt in own for key in attempt.entries if key[0] == number}
     is_queued = _is_queued(number, case)

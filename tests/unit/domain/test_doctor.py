@@ -315,3 +315,23 @@ def test_a_missing_rule_of_another_branch_is_not_this_ones(
         told=stored(told, other),
     )
     assert said(story).first.verdict is verdict
+
+
+def test_of_a_batch_that_comes_back_no_single_pull_request_is_blamed() -> None:
+    told = usual_day(-200)
+    for n in range(3):
+        begin = -190 + 40 * n
+        batch = Batch((41, 42, 43), begin, begin + 12)
+        told.enter(begin - 1, *batch.numbers)
+        told.start(batch)
+        told.end(batch, code="CHECKS_FAILED", failed=["integration"])
+        for number in batch.numbers:
+            told.leave(begin + 13, number, "CHECKS_FAILED", ["integration"])
+    told.enter(-60, 41, 42, 43)
+    story = make_story(
+        "three come back together",
+        QueueVerdict.UNKNOWN,
+        queue=status(live(queued(41, -60), queued(42, -60), queued(43, -60), start=-10)),
+        told=stored(told),
+    )
+    assert QueueVerdict.COMES_BACK not in said(story).verdicts
