@@ -78,7 +78,8 @@ def many_checks(case: Case) -> ManyChecks | None:
 
     Looks for: pull requests that failed within half an hour at several checks, as for the verdict
     on a pull request.
-    Figures: more than STORM_SIZE at STORM_CHECKS or more, and more than passed in that time.
+    Figures: more than STORM_SIZE at STORM_CHECKS or more, in IN_A_ROW batches or more, and more
+    than passed in that time.
     Mistaken for: one broken check that makes others fail too. None may be in more than half of the
     failures.
     Says instead: nothing here; `same_check` may know the check.
@@ -92,7 +93,7 @@ def many_checks(case: Case) -> ManyChecks | None:
     passed = _passed_since(begin, case)
     counted = Counter(name for attempt in near for name in attempt.names)
     is_storm = len(members) > STORM_SIZE and len(members) > len(passed)
-    if not is_storm or len(counted) < STORM_CHECKS:
+    if not is_storm or len(near) < IN_A_ROW or len(counted) < STORM_CHECKS:
         return None
     names = [name for name, _ in counted.most_common()]
     if counted[names[0]] > len(near) / 2:

@@ -335,3 +335,19 @@ def test_of_a_batch_that_comes_back_no_single_pull_request_is_blamed() -> None:
         told=stored(told),
     )
     assert QueueVerdict.COMES_BACK not in said(story).verdicts
+
+
+def test_two_batches_that_fail_are_no_storm_however_many_are_in_them() -> None:
+    told = usual_day(-60)
+    for numbers, minute, checks in (
+        ((41, 42, 43), -30, ["lint", "unit tests"]),
+        ((44, 45, 46), -15, ["integration"]),
+    ):
+        batch = Batch(numbers, minute - 12, minute)
+        told.enter(minute - 13, *numbers)
+        told.start(batch)
+        told.end(batch, code="CHECKS_FAILED", failed=checks)
+    story = make_story(
+        "two batches", QueueVerdict.UNKNOWN, queue=status(live(47, start=-5)), told=stored(told)
+    )
+    assert QueueVerdict.MANY_CHECKS not in said(story).verdicts
