@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.doctor.facts import Log
-from bot.log.preceding import is_aborted
+from bot.log.preceding import has_passed
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import CHECKS_END, CHECKS_START, LEAVE, CodeClass, class_of
 
@@ -31,9 +31,8 @@ def attempts(log: Log, branch: str | None) -> Sequence[Attempt]:
     ends = [end for end in log.of(CHECKS_END) if _is_of(end, branch)]
     found: dict[str, Attempt] = {}
     for event in ends:
-        has_passed = _has_passed(event)
-        if has_passed or _has_failed(event):
-            _count_attempt(found, event, has_passed=has_passed)
+        if has_passed(event) or _has_failed(event):
+            _count_attempt(found, event, has_passed=has_passed(event))
     ended = {entry_key_of(end) for end in ends}
     for leave in log.of(LEAVE):
         # A channel may read no ends of checks.
@@ -85,8 +84,3 @@ def _count_attempt(found: dict[str, Attempt], event: EventRecord, *, has_passed:
 def _has_failed(event: EventRecord) -> bool:
     """Whether CI gave a verdict against its batch, whatever becomes of it then."""
     return class_of(event.details.code) is CodeClass.FAILED
-
-
-def _has_passed(event: EventRecord) -> bool:
-    details = event.details
-    return not is_aborted(event) and details.conclusion in {"success", None} and not details.code

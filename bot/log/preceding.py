@@ -102,6 +102,15 @@ def is_aborted(ended: EventRecord) -> bool:
     return aborted is True or (aborted is None and bool(ended.details.code))
 
 
+def has_passed(ended: EventRecord) -> bool:
+    """Whether checks came to their end, and passed; an event without details says neither."""
+    details = ended.details
+    if ended.type != CHECKS_END or details.code or is_aborted(ended):
+        return False
+    is_end_known = details.conclusion is None and details.aborted is False
+    return is_end_known or details.conclusion == "success"
+
+
 def is_put_back(ended: EventRecord) -> bool:
     """Whether checks ended only to start over, so that the pull request stays in the queue.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.log.preceding import is_aborted, is_put_back
+from bot.log.preceding import has_passed, is_aborted, is_put_back
 from bot.merge_queue.event_records import EventDetails, EventRecord, FailedCheck
 from bot.merge_queue.event_types import (
     BISECTION_END,
@@ -96,7 +96,7 @@ class CheckRecord:
 
     name: str
     failed: int
-    total: int  #: the pull requests whose checks failed, or that merged
+    total: int  #: the pull requests whose checks failed or passed, or that merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,11 +298,13 @@ class _Outcome:
     """How it went with another pull request of the branch."""
 
     event: EventRecord
-    failed: frozenset[str]  #: the names of its failed checks; empty if it merged
+    failed: frozenset[str]  #: the names of its failed checks; empty if it passed or merged
 
 
 def _of_others(facts: Facts) -> Iterator[_Outcome]:
-    """Merges, and failures of pull requests that were checked alone or left.
+    """Merges, passed checks, and failures of pull requests that were checked alone or left.
+
+    What has passed may not merge yet: a freeze may keep it from that.
 
     A batch that leaves counts once, and that of the pull request not at all: one failure of its
     checks is behind all of them.
@@ -316,7 +318,7 @@ def _of_others(facts: Facts) -> Iterator[_Outcome]:
         if not -RECORD_SPAN <= distance <= STORM_SPAN:
             continue
         batch = event.details.batch
-        if event.type == MERGED:
+        if event.type == MERGED or has_passed(event):
             yield _Outcome(event, frozenset())
         elif _is_failure_of_one(event) and (batch is None or batch not in seen):
             names = _failed_names(event)

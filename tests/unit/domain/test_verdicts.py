@@ -84,6 +84,12 @@ def others_merged(count: int, first: int = 70, *, minutes: float = 10) -> list[E
     return [earlier(MERGED, first + place, minutes=minutes) for place in range(count)]
 
 
+def others_passed(count: int, first: int = 80, *, minutes: float = 10) -> list[EventRecord]:
+    """They wait for a freeze, say, and haven't merged."""
+    passed = {"aborted": False, "conclusion": "success"}
+    return [earlier(CHECKS_END, first + place, minutes=minutes, **passed) for place in range(count)]
+
+
 def ended_alone(number: int, **details: Any) -> EventRecord:
     fields = {"code": "CHECKS_FAILED", "aborted": True, "abort_status": "DEFINITIVE", **details}
     return earlier(CHECKS_END, number, members=[number], **fields)
@@ -411,6 +417,20 @@ TABLE = {
         LOOK,
         "lint failed for none of 4 other pull requests on `main` within a day of it. "
         "4 other pull requests failed within 30 minutes of it, by 4 different checks.",
+    ),
+    "as many pass as fail, but a freeze keeps them from merging": Row(
+        Facts(LINT, others=[*STORM_OF_MANY, *others_passed(4)]),
+        Cause.FAILED,
+        "lint failed",
+        FIX,
+        "lint failed for none of 8 other pull requests on `main` within a day of it.",
+    ),
+    "one that passed before it failed has failed": Row(
+        Facts(LINT, others=[*others_passed(3, 50, minutes=20), *others_failed("lint")]),
+        Cause.FAILS_FOR_OTHERS,
+        "lint failed",
+        LOOK,
+        "lint also failed for 1 of 3 other pull requests on `main` within a day of it.",
     ),
     "it conflicts in a storm": Row(
         Facts(left("CONFLICT_WITH_BASE_BRANCH"), is_storm=True),
