@@ -22,7 +22,7 @@ from bot.log.preceding import with_preceding_events
 from bot.log.rows import Events
 from bot.merge_queue.errors import answer_of
 from bot.merge_queue.event_records import in_order
-from bot.merge_queue.event_types import LEAVE, MERGED
+from bot.merge_queue.event_types import CHECKS_END, LEAVE, MERGED
 from bot.pauses.by_rule import (
     AUTO_PAUSE,
     FAILURES_LOOKBACK,
@@ -173,7 +173,8 @@ def _decide(
     since = failures_count_from(pauses, now, ahead)
     leaves = Events(transaction).newest(name, LEAVE, since)
     merges = Events(transaction).newest(name, MERGED, since)
-    records = in_order([*leaves, *merges])
+    ends = Events(transaction).newest(name, CHECKS_END, since)
+    records = in_order([*leaves, *merges, *ends])
     around = preceding_events(transaction, name, records)
     judged = kinds(records, around)
     events = [

@@ -9,6 +9,7 @@ from bot.acts.permission import RULE
 from bot.acts.record import Action, ActResult, AuditRecord, Evidence
 from bot.kernel.actor import Actor
 from bot.log.classification import EventKind
+from bot.log.preceding import has_passed
 from bot.merge_queue.event_records import EventRecord
 from bot.merge_queue.event_types import MERGED
 from bot.pauses.pause import PauseRecord
@@ -85,7 +86,8 @@ def failures_in_a_row(
 ) -> Evidence | None:
     """The row that still lasts on one of the base branches, if it is long enough.
 
-    `events`: complete leaves and merges with their kinds, oldest first.
+    `events`: complete leaves, merges and ends of checks with their kinds, oldest first. In a freeze
+    nothing merges, and yet what passes ends a row.
     """
     by_branch: dict[str | None, list[tuple[EventRecord, EventKind]]] = defaultdict(list)
     for record, kind in events:
@@ -101,14 +103,14 @@ def failures_in_a_row(
 def _failures_in_a_row(
     events: Sequence[tuple[EventRecord, EventKind]],
 ) -> tuple[list[EventRecord], Sequence[str]]:
-    """The failures since the last merge that share a check, newest first, and their checks.
+    """The failures since checks last passed that share a check, newest first, and their checks.
 
     A pull request that failed again, and one of the same batch, add nothing.
     """
     row: list[EventRecord] = []
     common: Sequence[str] = ()
     for record, kind in reversed(events):
-        if record.type == MERGED:
+        if record.type == MERGED or has_passed(record):
             break
         if not is_verdict(record, kind):
             continue

@@ -185,6 +185,7 @@ async def test_resuming_it_needs_the_right_and_a_second_person_as_ever() -> None
 THREE = AutoPause(3, timedelta(minutes=20))
 LEAVE = "action.queue.leave"
 MERGED = "action.queue.merged"
+CHECKS_END = "action.queue.checks_end"
 
 
 def left(
@@ -208,6 +209,17 @@ def merged(number: int, branch: str = "main") -> EventRecord:
     return make_event(0, MERGED, pull_request=number, base_ref=branch)
 
 
+def passed(number: int, conclusion: str = "success", code: str | None = None) -> EventRecord:
+    """In a freeze it doesn't merge."""
+    checked = {"checks_conclusion": conclusion}
+    metadata = {
+        "aborted": code is not None,
+        "abort_code": code,
+        "speculative_check_pull_request": checked,
+    }
+    return make_event(0, CHECKS_END, pull_request=number, metadata=metadata)
+
+
 def found(*events: EventRecord, minutes: float = 0) -> Evidence | None:
     judged = [(event, classify(event)) for event in events]
     return failures_in_a_row(judged, THREE, NOON + timedelta(minutes=minutes))
@@ -224,6 +236,8 @@ ROW = (left(1, "unit"), left(2, "unit"), left(3, "unit"))
         (merged(9), *ROW),
         (left(8, "lint"), *ROW),
         (ROW[0], merged(9, "release"), *ROW[1:]),
+        (ROW[0], passed(9, "failure"), *ROW[1:]),
+        (ROW[0], passed(9, "cancelled", "PR_AHEAD_DEQUEUED"), *ROW[1:]),
         (ROW[0], left(4, code="CONFLICT_WITH_BASE_BRANCH"), *ROW[1:]),
         (ROW[0], left(4, code="PR_MANUALLY_DEQUEUED"), *ROW[1:]),
         (ROW[0], left(4, "unit", code="DROPPED_BY_BISECTION_ELIMINATION"), *ROW[1:]),
@@ -242,6 +256,7 @@ def test_three_pull_requests_on_one_check_are_a_row(events: tuple[EventRecord, .
     [
         ROW[:2],
         (*ROW, merged(9)),
+        (ROW[0], passed(9), *ROW[1:]),
         (*ROW[:2], left(3, "lint")),
         (left(1, "unit", "lint"), left(2, "lint", "e2e"), left(3, "e2e", "unit")),
         (ROW[0], left(2), *ROW[2:]),
