@@ -14,6 +14,7 @@ from bot.feed.counting_repeats import (
     repeats_from,
 )
 from bot.feed.repeats import has_verdict
+from bot.feed.rows import QueueEntries
 from bot.feed.texts import event_posts, summaries
 from bot.feed.texts.event_posts import AtPause
 from bot.freezes.causes import by_person
@@ -34,7 +35,8 @@ from bot.people.notices import Notice
 from bot.people.rows import MutedPullRequests, People
 from bot.posts.delivery import Delivery, Subject, SubjectKind, SummaryContent
 from bot.posts.events import events_about
-from bot.posts.live_message import LiveSubject
+from bot.posts.live_message import LiveKind, LiveSubject
+from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
 from bot.removals.addressing import asked_about
 from bot.removals.removed_here import preceding_events
@@ -195,6 +197,12 @@ def _begun_at(transaction: Transaction, delivery: Delivery, summarized: SummaryC
     """When the first of its events happened; the bot may have read it much later."""
     first = Outbox(transaction).subjects_of(delivery.delivery_id, summaries.MOST)
     times = [record.received_at for record in events_about(transaction, first).values()]
+    of_threads = [about.subject_id for about in first if about.kind is SubjectKind.LIVE_MESSAGE]
+    for message in LiveMessages(transaction).get(of_threads).values():
+        subject = message.subject
+        if subject.kind is LiveKind.ENTRY:
+            entry = QueueEntries(transaction).one(subject.repository, subject.key)
+            times += [entry.began_at] if entry is not None else []
     return min([summarized.oldest_created_at, *times])
 
 

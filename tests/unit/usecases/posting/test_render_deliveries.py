@@ -6,6 +6,8 @@ from datetime import timedelta
 import pytest
 
 from bot.channels.rows import Subscriptions
+from bot.feed.rows import QueueEntries
+from bot.feed.threads import QueueEntry
 from bot.health.alert import Alert, AlertKind
 from bot.health.outage import Outage
 from bot.health.outage_rows import Outages
@@ -193,3 +195,18 @@ async def test_a_summary_after_a_downtime_counts_from_the_first_event(bot: Chann
     await bot.passes(timedelta())
     (shown,) = bot.poster.shown("C1")
     assert "Catching up: 40 events since 2026-07-20 07:00 UTC" in shown
+
+
+async def test_a_summary_of_threads_counts_from_the_first_event_too(bot: Channels) -> None:
+    now = bot.clock.now()
+    entered = make_event_record(event_id=500, received_at=now - timedelta(hours=5))
+    entry = QueueEntry.begun(entered)
+    subject = LiveSubject(LiveKind.ENTRY, SITE, entry.key)
+    with begin(bot.store) as transaction:
+        Events(transaction).add_new([entered])
+        QueueEntries(transaction).save([entry])
+        open_live_messages(transaction, subject, ["C1"], now, identity=entry.key)
+    happened(bot, 40, timedelta(hours=1))
+    await bot.passes(timedelta())
+    (shown,) = bot.poster.shown("C1")
+    assert "Catching up: 41 events since 2026-07-20 07:00 UTC" in shown
