@@ -286,6 +286,26 @@ async def test_a_pull_request_that_takes_a_while_to_leave_is_said_to_have_left_o
     assert "removed on request, by alice" in await bot.ask(f"/mq why {number}")
 
 
+async def test_after_a_restart_the_bot_still_says_when_a_pull_request_has_left(
+    start_bot: StartBot,
+) -> None:
+    """Also where no channel follows removals, so that no poll reads of it."""
+    bot = await start_bot(channels=f"{SITE}={MERGE_QUEUE}:pause", dialect="live", removal_lag=90)
+    number = bot.enqueue(hangs=True)
+    asked = await question(bot, number)
+    await bot.click(asked, "Remove")
+    await bot.wait_for_change(asked, LEAVING.format(number))
+    await bot.has_posted()
+    await bot.stop_bot()
+    await bot.start_bot()
+    await bot.pass_time(90)
+    await bot.happens("action.queue.leave", number)
+    await bot.pass_time(60)
+    assert "by alice" in await bot.wait_for_post(REMOVED.format(number))
+    await bot.has_posted()
+    assert len(bot.posts()) == 1
+
+
 async def test_a_pull_request_that_merges_before_it_is_removed_is_said_to_have_merged(
     start_bot: StartBot,
 ) -> None:
