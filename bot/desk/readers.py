@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from bot.acts.asked import (
     BRANCH_PREFIX,
     Asked,
+    ReadTimes,
     is_option,
     read_conditions,
     read_times,
@@ -34,7 +35,7 @@ from bot.desk.words import (
 from bot.kernel.durations import UNTIL_WORD, DurationProblem, For, Lasting, written
 from bot.kernel.ends.doubts import WORD_AND_HOUR
 from bot.kernel.ends.phrases import read_beginning, read_end, read_lasting
-from bot.kernel.ends.spans import BEFORE_A_START, FROM_WORD, read_span
+from bot.kernel.ends.spans import BEFORE_A_START, FROM_WORD, possible_spans, read_span
 from bot.kernel.errors import CommandSyntaxError, InvalidDuration, RepositoryNotAllowed
 from bot.kernel.groups import ALL, Group, Groups, Target, target_value
 from bot.kernel.logins import LOGIN, LOGIN_RULE
@@ -248,7 +249,7 @@ def read_pause(words: Words) -> TypedCommand:
     `now` in front of these, or of the reason, means that the person needs no question first.
     """
     where, is_confirmed = _place(words)
-    times, taken = read_times(words.times)
+    times, taken = _read_times(words, where)
     if times.start is not None:
         _refuse_to_begin_later(words, where, times, taken)
     words.skip(taken)
@@ -309,6 +310,27 @@ def _with_reason(words: Words, where: Target | None) -> tuple[str, ...]:
     if is_clause or is_when or begun is not None:
         return ()
     return (f"{_with_where(words.verb, where)} because {text_of(words.text, left)}",)
+
+
+def _read_times(words: Words, where: Target | None) -> ReadTimes:
+    """The times in front; raises InvalidDuration.
+
+    For a start and an end that may mean several times, with a command for each.
+    """
+    try:
+        return read_times(words.times)
+    except InvalidDuration as error:
+        meant: list[str] = []
+        for span in possible_spans(words.times):
+            reason = text_of(words.text, words.rest[span.words :])
+            asked = Asked(reason, lasting=span.end, start=span.start)
+            meant.append(f"{_with_where('freeze', where)} {asked.written}")
+            if words.verb != "freeze":
+                # A pause can't begin later.
+                asked = replace(asked, start=None)
+                meant.append(f"{_with_where(words.verb, where)} {asked.written}")
+        error.instead = tuple(meant)
+        raise
 
 
 BEGINS_NOW = "I pause a queue right away, but a freeze can begin later."
@@ -698,7 +720,7 @@ def read_freeze(words: Words) -> TypedCommand:
     options, _ = read_conditions([typed for typed in words.plain if is_option(typed)])
     words.rest = [word for word in words.rest if not is_option(word.plain)]
     where, is_confirmed = _place(words)
-    times, taken = read_times(words.times)
+    times, taken = _read_times(words, where)
     words.skip(taken)
     if taken:
         where = where or words.target_in_front()

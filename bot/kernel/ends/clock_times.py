@@ -17,10 +17,14 @@ _ANY_DAY = date(2026, 1, 1)
 
 _HALF_DAY = r"(?P<half>a\.?m\.?|p\.?m\.?)(?![a-z])"
 _OCLOCK = r"(?:h(?:(?:ou)?rs?)?|uhr|o'?\s?clock)(?![a-z])"
+_TO_THE_HOUR = r"5|10|15|20|25"
+"""Minutes before or after an hour; "9 to 10" is from nine until ten."""
+
 _EXACT = re.compile(
     rf"(?:at\s+)?{ABOUT}(?:"
     r"(?:12\s+)?(?P<name>noon|midday|midnight)"
-    rf"|(?P<past>half|quarter|(?:\d{{1,2}}|{NAMED_COUNT})(?:\s+min(?:ute)?s?)?)\s+(?P<side>past|to)\s+"
+    rf"|(?P<past>half|quarter|(?:\d{{1,2}}|{NAMED_COUNT})\s+min(?:ute)?s?|{_TO_THE_HOUR}|{NAMED_COUNT})"
+    r"\s+(?P<side>past|to)\s+"
     rf"(?P<past_hour>\d{{1,2}}|{NAMED_COUNT})(?:\s*{_HALF_DAY.replace('half', '_half')})?"
     rf"|(?P<hour>\d{{1,2}})(?P<colon>[:.]|h(?=\d)|(?=\d\d\s*[ap]\.?m))(?P<minute>\d\d)(?::\d\d)?"
     rf"(?:\s*{_HALF_DAY}|\s*(?P<oclock>{_OCLOCK}))?"

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bot.kernel.durations import UNTIL_WORD, For, Lasting, Until
+from bot.kernel.durations import UNTIL_WORD, DurationProblem, For, Lasting, Until
+from bot.kernel.ends.hours import read_hours
 from bot.kernel.ends.phrases import (
     WITHOUT_TIME,
     LeadingTime,
@@ -16,7 +17,7 @@ from bot.kernel.errors import InvalidDuration
 FROM_WORD = "from"
 AT_WORD = "at"
 IN_WORD = "in"
-BEFORE_A_START = frozenset({AT_WORD, FROM_WORD, "on"})
+BEFORE_A_START = frozenset({AT_WORD, "between", FROM_WORD, "on"})
 
 
 class LeadingTimes(NamedTuple):
@@ -28,13 +29,69 @@ class LeadingTimes(NamedTuple):
 
 
 def read_span(words: Sequence[str]) -> LeadingTimes:
-    """Read `2h`, `until 15:00`, `in 10m for 2h` or `from fri 18:00 until mon 08:00`.
+    """Read `2h`, `until 15:00`, `in 10m for 2h`, `5-6pm` or `from fri 18:00 until mon 08:00`.
 
-    Raises InvalidDuration.
+    Raises InvalidDuration, also for a span that may mean several, as `possible_spans` says.
     """
+    spans = _spans_of_hours(words)
+    if len(spans) == 1:
+        return spans[0]
+    if spans:
+        raise _unclear(words, spans[0].words)
     start, taken = _start(words)
     end = read_lasting(words) if start is None else _read_end_of_span(words[taken:])
     return LeadingTimes(start, end.at, taken + end.words)
+
+
+def possible_spans(words: Sequence[str]) -> Sequence[LeadingTimes]:
+    """What a start and an end in front may mean, likeliest first; none if nothing begins so."""
+    return _spans_of_hours(words) or _spans_of_days(words)
+
+
+def _spans_of_hours(words: Sequence[str]) -> Sequence[LeadingTimes]:
+    return [
+        LeadingTimes(start, end, found.words)
+        for found in [read_hours(words)]
+        if found is not None
+        for start, end in found.spans
+    ]
+
+
+def _spans_of_days(words: Sequence[str]) -> Sequence[LeadingTimes]:
+    """Such as "friday to monday" and "from 5pm until tomorrow"."""
+    marked = 1 if words and words[0].lower() in BEFORE_A_START else 0
+    try:
+        start = read_beginning([UNTIL_WORD, *words[marked:]], is_start=True)
+        taken = marked + start.words - 1 if start is not None else 0
+        joiner = " ".join(words[taken - 1 : taken + 1]).lower().split()
+        if start is None or _JOINS_TIMES.isdisjoint(joiner):
+            return ()
+        behind = words[taken + 1 :] if joiner[-1] in _JOINS_TIMES else words[taken:]
+        end = read_beginning([UNTIL_WORD, *behind], is_start=True)
+    except InvalidDuration:
+        return ()
+    if end is None or not start.readings or not end.readings:
+        return ()
+    if not (marked or all(map(_has_day, start.readings))):
+        # "3 to 4 runners are down".
+        return ()
+    taken = len(words) - len(behind) + end.words - 1
+    starts = start.readings
+    ends = end.readings
+    if len(starts) == 1 or len(ends) == 1:
+        pairs = [(begun, ended) for begun in starts for ended in ends]
+    else:
+        # Both begin with work, or both at midnight.
+        pairs = [*zip(starts, ends, strict=False)]
+    return [LeadingTimes(begun, ended, taken) for begun, ended in pairs]
+
+
+def _has_day(at: Lasting) -> bool:
+    return isinstance(at, Until) and bool(at.day or at.words or at.weekday is not None)
+
+
+def _unclear(words: Sequence[str], taken: int) -> InvalidDuration:
+    return InvalidDuration(DurationProblem.UNCLEAR, " ".join(words[:taken]))
 
 
 class _Start(NamedTuple):
@@ -60,6 +117,9 @@ def _start(words: Sequence[str]) -> _Start:
     try:
         start, more = read_start(words[marked:])
     except InvalidDuration as error:
+        spans = _spans_of_days(words)
+        if spans:
+            raise _unclear(words, spans[0].words) from None
         if not is_from:
             return _NO_START
         shown = error.shown.replace(UNTIL_WORD, FROM_WORD, 1)

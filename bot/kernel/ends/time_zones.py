@@ -27,6 +27,9 @@ _AREA = re.compile(
     r"africa|america|antarctica|arctic|asia|atlantic|australia|etc|europe|indian|pacific"
 )
 _ENDS_IN_MINUTES = re.compile(r":\d\d\s?$")
+_WRITTEN_BY_A_PROGRAM = re.compile(r"\d{4}-\d\d-\d\d.*:\d\d$|:\d\d:\d\d$")
+"""Only behind these an offset follows without a space: "9:00-10:00" is from when until when."""
+
 _NO_CITIES = frozenset(
     {"center", "east", "general", "north", "south", "troll", "universal", "west"}
 )
@@ -57,6 +60,9 @@ def _read_zone(text: TypedText, at: int, found: re.Match[str]) -> str | None:
     is_after_minutes = _ENDS_IN_MINUTES.search(text.small[:at]) is not None
     if found["offset"] is not None and found["utc"] is None and not is_after_minutes:
         # "9-5".
+        return None
+    is_dash = found[0].startswith("-") and not text.small[at - 1].isspace()
+    if is_dash and not _WRITTEN_BY_A_PROGRAM.search(text.small[:at]):
         return None
     return _zone_of(found, text.as_typed[at : found.end()].strip("() "))
 

@@ -1,5 +1,6 @@
 """Ends of pauses as people type them: `end_phrases` says what each of them means."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -8,8 +9,9 @@ import pytest
 from bot.acts.asked import Asked, read_times, typed_ends
 from bot.kernel.durations import readings, written
 from bot.kernel.ends.phrases import read_end, read_lasting
+from bot.kernel.ends.spans import possible_spans
 from bot.kernel.errors import InvalidDuration
-from tests.unit.domain.end_phrases import ASK, PHRASES, REFUSED, TEXT, Phrase
+from tests.unit.domain.end_phrases import ASK, FRIDAY, PHRASES, REFUSED, TEXT, Phrase
 
 
 def outcome(phrase: Phrase) -> tuple[str, str]:
@@ -91,3 +93,75 @@ def test_a_weekend_that_a_pause_is_to_last_doesnt_end_before_it_begins(typed: st
     asked = typed_ends(Asked(typed), now, ZoneInfo("UTC"))
     assert asked.is_doubt
     assert asked.ends == ()
+
+
+SPANS = [
+    ("5-6pm release", ["from 17:00 until 18:00 release"]),
+    ("from 5 to 6pm", ["from 17:00 until 18:00"]),
+    ("11-1pm", ["from 11:00 until 13:00"]),
+    ("from 5pm until 7", ["from 17:00 until 19:00"]),
+    ("from 17 to 19", ["from 17:00 until 19:00"]),
+    ("17-18 Uhr", ["from 17:00 until 18:00"]),
+    ("17:00-19:00 release", ["from 17:00 until 19:00 release"]),
+    ("between 5pm and 7pm", ["from 17:00 until 19:00"]),
+    ("22:00-6:00", ["from 22:00 until 06:00"]),
+    ("5-6pm CET", ["from 17:00 CET until 18:00 CET"]),
+    ("friday 17:00-19:00", ["from fri 17:00 until fri 19:00"]),
+    ("tomorrow 14 to 16", ["from tomorrow 14:00 until tomorrow 16:00"]),
+    ("tomorrow 9:00-10:00", ["from tomorrow 09:00 until tomorrow 10:00"]),
+    (
+        "tomorrow 9 to 10",
+        ["from tomorrow 09:00 until tomorrow 10:00", "from tomorrow 21:00 until tomorrow 22:00"],
+    ),
+    (
+        "from 9 to 10 tomorrow",
+        ["from tomorrow 09:00 until tomorrow 10:00", "from tomorrow 21:00 until tomorrow 22:00"],
+    ),
+    (
+        "from 5pm to 7pm tomorrow",
+        ["from tomorrow 17:00 until tomorrow 19:00", "from 17:00 until tomorrow 19:00"],
+    ),
+    ("from 22:00 to 6:00 tomorrow", ["from 22:00 until tomorrow 06:00"]),
+    ("9-5", ["from 09:00 until 17:00", "from 21:00 until 05:00"]),
+    ("from 5 to 6", ["from 17:00 until 18:00", "from 05:00 until 06:00"]),
+    (
+        "friday to monday release",
+        ["from fri 09:00 until mon 09:00 release", "from fri 00:00 until mon 00:00 release"],
+    ),
+    (
+        "from 5pm until tomorrow",
+        ["from 17:00 until tomorrow 09:00", "from 17:00 until tomorrow 00:00"],
+    ),
+    # No start and end.
+    ("9-10 tests fail", ["9-10 tests fail"]),
+    ("3 to 4 runners are down", ["3 to 4 runners are down"]),
+    ("5 and 6", ["5 and 6"]),
+    ("1-2h", ["1-2h"]),
+    ("41-42", ["41-42"]),
+    ("friday to be fixed", ["friday to be fixed"]),
+]
+"""What people type, and what it may mean."""
+
+
+@pytest.mark.parametrize(("typed", "meant"), SPANS)
+def test_a_start_and_an_end_in_one_are_read_or_asked_about(typed: str, meant: list[str]) -> None:
+    words = typed.split()
+    try:
+        times, taken = read_times(words)
+        found = [replace(times, reason=" ".join(words[taken:]))]
+    except InvalidDuration:
+        found = [
+            Asked(" ".join(words[span.words :]), lasting=span.end, start=span.start)
+            for span in possible_spans(words)
+        ]
+    assert [asked.written for asked in found] == meant
+
+
+@pytest.mark.parametrize("typed", ["until 9:00-10:00", "until tomorrow 9:00-10:00"])
+def test_a_span_is_no_time_zone(typed: str) -> None:
+    assert read_lasting(typed.split()).at is None
+
+
+def test_nine_to_ten_is_not_nine_minutes_to_ten() -> None:
+    ends = typed_ends(Asked("until 9 to 10"), FRIDAY, ZoneInfo("UTC")).ends
+    assert {end.at.minute for end in ends} == {0}

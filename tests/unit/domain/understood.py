@@ -591,6 +591,54 @@ UNDERSTOOD = [
         "offer: freeze acme/site from friday 5pm to monday 9am, or pause acme/site until mon 09:00",
     ),
     (CHANNEL, "pause friday 17:00 - deploying", "pause acme/site until fri 17:00 (deploying)"),
+    # From which hour until which.
+    (
+        CHANNEL,
+        "freeze tomorrow 9 to 10",
+        (
+            "offer: freeze acme/site from tomorrow 09:00 until tomorrow 10:00, "
+            "or freeze acme/site from tomorrow 21:00 until tomorrow 22:00"
+        ),
+    ),
+    (
+        CHANNEL,
+        "freeze tomorrow 9-10am upgrade",
+        "freeze acme/site from tomorrow 09:00 until tomorrow 10:00 (upgrade)",
+    ),
+    (CHANNEL, "freeze from 5 to 6pm", "freeze acme/site from 17:00 until 18:00"),
+    (CHANNEL, "freeze 5-6pm upgrade", "freeze acme/site from 17:00 until 18:00 (upgrade)"),
+    (CHANNEL, "freeze from 17 to 19", "freeze acme/site from 17:00 until 19:00"),
+    (
+        CHANNEL,
+        "freeze tomorrow 9:00-10:00",
+        "freeze acme/site from tomorrow 09:00 until tomorrow 10:00",
+    ),
+    (
+        CHANNEL,
+        "freeze friday to monday",
+        (
+            "offer: freeze acme/site from fri 09:00 until mon 09:00, "
+            "or freeze acme/site from fri 00:00 until mon 00:00"
+        ),
+    ),
+    (
+        CHANNEL,
+        "pause tomorrow 9 to 10 upgrade",
+        (
+            "offer: freeze acme/site from tomorrow 09:00 until tomorrow 10:00 upgrade, "
+            "or pause acme/site until tomorrow 10:00 upgrade, "
+            "or freeze acme/site from tomorrow 21:00 until tomorrow 22:00 upgrade"
+        ),
+    ),
+    (
+        CHANNEL,
+        "pause between 5pm and 7pm upgrade",
+        (
+            "offer: freeze acme/site from 5pm and 7pm upgrade, "
+            "or pause acme/site until 19:00 upgrade"
+        ),
+    ),
+    (CHANNEL, "pause 3-4 runners are down", "pause acme/site (3-4 runners are down)"),
     # Ends written like options.
     (CHANNEL, "pause --for 1h CI is down", "pause acme/site 1h (CI is down)"),
     (CHANNEL, "pause acme/api \u2014until 17:00 CI", "pause acme/api until 17:00 (CI)"),
