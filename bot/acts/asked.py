@@ -52,7 +52,7 @@ class Asked:
     @property
     def doubt(self) -> Doubt | None:
         """What may be an end in the reason, where none was read."""
-        return None if self.is_timed else doubt_of(self.reason)
+        return None if self.lasting is not None else doubt_of(self.reason)
 
     @property
     def is_exact(self) -> bool:

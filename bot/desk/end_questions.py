@@ -61,15 +61,15 @@ def which_end(
         mark = ":double_vertical_bar:"
         verb = "Pause"
     name = escape(target.mention if isinstance(target, Group) else target)
+    start = instant(typed.start)
+    begins = f" from {local_time(start)}" if start is not None else ""
     if typed.is_doubt:
         is_either = is_freeze and _may_begin_then(asked, typed)
-        question = f"{mark} *{verb} {name} {'when' if is_either else 'until when'}?*"
+        question = f"{mark} *{verb} {name}{begins} {'when' if is_either else 'until when'}?*"
         said = []
         words = f"“{literal(asked.reason or asked.written, END_TYPED_SHOWN)}”"
     else:
         at = ends[0].at
-        start = instant(ends[0].asked.start)
-        begins = f" from {local_time(start)}" if start is not None else ""
         question = f"{mark} *{verb} {name}{begins} until {local_time(at)}?*"
         said = [f"That's {within(at - typed.now)} from now."]
         words = ""
@@ -119,7 +119,7 @@ def _buttons_for_ends(
             blocks.button(
                 clean(label, blocks.BUTTON_LIMIT),
                 action_id=endless,
-                value=_button_value(target, asked),
+                value=_button_value(target, typed.with_end(asked)),
             )
         )
     else:
@@ -135,7 +135,7 @@ _MAY_BEGIN_WITH = frozenset(
 
 def _may_begin_then(asked: Asked, typed: TypedEnds) -> bool:
     """Whether what may be the end of a freeze, "at 5pm", may as well say when it begins."""
-    if not typed.is_doubt or not typed.ends:
+    if not typed.is_doubt or not typed.ends or typed.start is not None:
         return False
     first = asked.reason.casefold().partition(" ")[0]
     is_length = isinstance(typed.ends[0].asked.lasting, For)
@@ -152,7 +152,7 @@ def in_words(end: TypedEnd, now: datetime, zone: ZoneInfo, typed: str = "") -> s
 
     `typed`: their words, from which the form of their clock is taken.
     """
-    if isinstance(end.asked.lasting, For):
+    if isinstance(end.asked.lasting, For) and end.asked.start is None:
         return f"in {duration(end.asked.lasting.length)}"
     local = end.at.astimezone(zone)
     today = now.astimezone(zone).date()

@@ -138,6 +138,21 @@ async def test_a_freeze_asks_for_its_end_too(start_bot: StartBot) -> None:
     await bot.wait_for_post("*acme/site is frozen* · Release 4.2")
 
 
+async def test_a_freeze_that_begins_later_asks_for_an_end_that_nobody_can_read(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels="")
+    begins = now(bot) + timedelta(hours=2)
+    question = await bot.ask(f"/mq freeze now from {typed_time(begins)} until fixed")
+    assert f"Freeze acme/site from {begins:%Y-%m-%d}" in question
+    assert "until when?" in question
+    await bot.click(question, "No end; the reason is “until fixed”")
+    await bot.wait_for_change(question, "A freeze of acme/site is planned from")
+    (freeze,) = bot.merge_queue.repository("acme/site").freezes
+    assert to_datetime(freeze.start) == begins.replace(second=0, microsecond=0)
+    assert freeze.end is None
+
+
 async def test_a_freeze_at_a_time_may_begin_or_end_then(start_bot: StartBot) -> None:
     bot = await start_bot(channels="")
     begins = now(bot) + timedelta(hours=2)

@@ -152,7 +152,8 @@ def _is_start(said: Sequence[str], behind: Sequence[str]) -> bool:
     if not behind:
         return False
     try:
-        is_end = _read_end_of_span(behind).at is not None
+        # "at 5pm until fixed" has an end, though nobody can say which.
+        is_end = _read_end_of_span(behind).at is not None or behind[0].lower() in _UNTIL_IN_A_SPAN
         # "2h until 17:00" has two ends, although 2h may be a time of day.
         is_length = isinstance(read_lasting(said).at, For)
     except InvalidDuration:
@@ -164,6 +165,7 @@ def _is_start(said: Sequence[str], behind: Sequence[str]) -> bool:
 
 
 _TO_WORD = "to"
+_UNTIL_IN_A_SPAN = frozenset({UNTIL_WORD, "till"})
 _UNTIL_WORDS = frozenset({UNTIL_WORD, _TO_WORD, "till"})
 _JOINS_TIMES = _UNTIL_WORDS | {"for", "-", "\u2013", "\u2014"}
 """What may stand between a start and its end."""

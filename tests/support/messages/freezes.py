@@ -1,7 +1,7 @@
 """Freezes, as cases."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import time, timedelta
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -230,6 +230,14 @@ CASES: Cases = {
         Asked("release day 2h"),
         typed_ends(Asked("release day 2h"), NOON, ZoneInfo("Europe/Paris")),
         later(lambda: [freeze_forms.would_wait(7)]),
+        is_freeze=True,
+    ),
+    "freeze-begun-later-in-doubt": partial(
+        end_questions.which_end,
+        SITE,
+        Asked("upgrade for 2h", start=Until(time(17))),
+        typed_ends(Asked("upgrade for 2h", start=Until(time(17))), NOON, ZoneInfo("Europe/Paris")),
+        later(lambda: [freeze_forms.impact(7)]),
         is_freeze=True,
     ),
     "freeze-that-may-begin-then": partial(

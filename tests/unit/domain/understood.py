@@ -639,6 +639,23 @@ UNDERSTOOD = [
         ),
     ),
     (CHANNEL, "pause 3-4 runners are down", "pause acme/site (3-4 runners are down)"),
+    # An end in the reason of what begins later.
+    (
+        CHANNEL,
+        "freeze site from 5pm until fixed",
+        "freeze acme/site from 17:00 (until fixed), until when?",
+    ),
+    (
+        CHANNEL,
+        "freeze at 5pm until CI is green",
+        "freeze acme/site from 17:00 (until CI is green), until when?",
+    ),
+    (
+        CHANNEL,
+        "freeze from 5pm CI maintenance for 2h",
+        "freeze acme/site from 17:00 (CI maintenance for 2h), until when?",
+    ),
+    (CHANNEL, "freeze from 5pm upgrade 4.2", "freeze acme/site from 17:00 (upgrade 4.2)"),
     # Ends written like options.
     (CHANNEL, "pause --for 1h CI is down", "pause acme/site 1h (CI is down)"),
     (CHANNEL, "pause acme/api \u2014until 17:00 CI", "pause acme/api until 17:00 (CI)"),
