@@ -226,8 +226,10 @@ def read_log(words: Words) -> TypedCommand:
 def _place(words: Words) -> tuple[Target | None, bool]:
     """The target in front of free text, and whether `now` stands around it."""
     is_confirmed = _take_now(words)
+    words.skip_courtesy()
     where = words.target_in_front()
     words.skip_punctuation()
+    words.skip_courtesy()
     words.skip_the_queue(is_named=where is not None)
     _refuse_taken_back(words, where)
     words.refuse_some(where)

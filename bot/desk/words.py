@@ -214,6 +214,14 @@ class Words:
         while self.rest and self.rest[0].is_punctuation:
             self.skip()
 
+    def skip_courtesy(self) -> None:
+        """Read "please" in front of a name or an end, which it would hide in the reason."""
+        count = _count_of(self.rest, POLITE)
+        behind = self.rest[count:]
+        is_name = bool(behind) and named_by(behind[0], self.groups) is not None
+        if count and (is_name or self._begins_no_name(behind)):
+            self.skip(count)
+
     def take(self, keyword: str) -> bool:
         """Whether it is the next one, which is then read."""
         if not self.rest or self.rest[0].bare != keyword:
@@ -348,6 +356,9 @@ class Words:
             return True
         if self.verb not in _WITH_TIMES:
             return False
+        if len(words) == 1 and words[0].plain.isdecimal():
+            # "site 45": minutes, or the number of a pull request, but no more than a name says.
+            return True
         try:
             begun = read_beginning([word.time for word in words])
         except InvalidDuration:

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from bot.kernel.durations import LONGEST_TIME, SHORTEST, For, Lasting, readings
-from bot.kernel.ends.lengths import STATUS_CODE
-from bot.kernel.ends.numbers import NOON
+from bot.kernel.durations import For, Lasting, readings
+from bot.kernel.ends.lengths import STATUS_CODE, lengths_of_number
 from bot.kernel.ends.phrases import read_beginning
 from bot.kernel.ends.typed import Beginning
 from bot.kernel.errors import InvalidDuration
@@ -116,12 +115,7 @@ def _beginning(words: Sequence[str]) -> Beginning | None:
 
 def _doubt_of_number(typed: str) -> Doubt | None:
     """Minutes, or hours."""
-    number = int(typed[:6])
-    lengths = [timedelta(minutes=number)]
-    if number <= NOON:
-        lengths.append(timedelta(hours=number))
-    possible = [length for length in lengths if SHORTEST <= length <= LONGEST_TIME]
-    return Doubt(tuple(MeantEnd(For(length), "") for length in possible))
+    return Doubt(tuple(MeantEnd(length, "") for length in lengths_of_number(int(typed[:6]))))
 
 
 def _doubt_at_end(words: Sequence[str]) -> Doubt | None:

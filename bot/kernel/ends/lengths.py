@@ -146,6 +146,14 @@ def length_at(text: TypedText, at: int, *, is_marked: bool) -> Beginning | None:
     return Beginning((For(length),), text.words_to(found.end()), is_sure=is_sure)
 
 
+def lengths_of_number(number: int) -> tuple[For, ...]:
+    """What a number without its unit may mean: minutes, or hours."""
+    lengths = [timedelta(minutes=number)]
+    if number <= NOON:
+        lengths.append(timedelta(hours=number))
+    return tuple(For(length) for length in lengths if SHORTEST <= length <= LONGEST_TIME)
+
+
 def _read_elsewhere(text: TypedText, at: int) -> Beginning | None:
     """A length in another language."""
     found = _FOREIGN_LENGTH.match(text.small, at)

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from bot.kernel.durations import UNTIL_WORD, DurationProblem, Lasting, Until
-from bot.kernel.ends.lengths import length_at
+from bot.kernel.ends.lengths import length_at, lengths_of_number
 from bot.kernel.ends.moments import read_moment
 from bot.kernel.ends.numbers import ABOUT
 from bot.kernel.ends.typed import OPENING, TYPED_KEPT, Beginning, TypedText
@@ -175,13 +175,30 @@ def _after_for(text: TypedText, at: int) -> Beginning | None:
     found = length_at(text, at, is_marked=True)
     if found is not None:
         return found
-    if text.rest(at).isdecimal():
-        return Beginning((), text.count, is_sure=False)
+    found = _minutes_without_unit(text, at)
+    if found is not None:
+        return found
     # "for tomorrow", but not "for tomorrow's release".
     found = read_moment(text, at, is_marked=False)
     if found is None or found.words != text.count:
         return None
     return replace(found, is_sure=False)
+
+
+def _minutes_without_unit(text: TypedText, at: int) -> Beginning | None:
+    """For 45; for 45, CI is down; for 45 CI is down. Not for 3 approvals."""
+    number = _NUMBER.match(text.small, at)
+    if number is None:
+        return None
+    lengths = lengths_of_number(int(number[1]))
+    is_apart = bool(number[2]) or not text.rest(number.end())
+    if not is_apart and int(number[1]) not in _ROUND_MINUTES:
+        return None
+    return Beginning(lengths, text.words_to(number.end()), is_sure=False)
+
+
+_NUMBER = re.compile(r"(\d{1,6})([,;:.]?)(?=\s|$)")
+_ROUND_MINUTES = range(10, 125, 5)
 
 
 def _like_until(text: TypedText) -> Beginning | None:

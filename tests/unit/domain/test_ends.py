@@ -95,6 +95,13 @@ def test_a_weekend_that_a_pause_is_to_last_doesnt_end_before_it_begins(typed: st
     assert asked.ends == ()
 
 
+@pytest.mark.parametrize("typed", ["45", "for 45", "for 45 CI is down", "for 45, CI is down"])
+def test_a_number_without_a_unit_may_be_minutes(typed: str) -> None:
+    (meant,) = typed_ends(Asked(typed), FRIDAY, ZoneInfo("UTC")).ends
+    assert (meant.at - FRIDAY).total_seconds() == 45 * 60
+    assert meant.asked.reason in {"", "CI is down"}
+
+
 SPANS = [
     ("5-6pm release", ["from 17:00 until 18:00 release"]),
     ("from 5 to 6pm", ["from 17:00 until 18:00"]),

@@ -656,6 +656,25 @@ UNDERSTOOD = [
         "freeze acme/site from 17:00 (CI maintenance for 2h), until when?",
     ),
     (CHANNEL, "freeze from 5pm upgrade 4.2", "freeze acme/site from 17:00 (upgrade 4.2)"),
+    # A number may be minutes, also behind a name.
+    (CHANNEL, "pause site 45", "pause acme/site (45), until when?"),
+    (CHANNEL, "pause acme/api 45", "pause acme/api (45), until when?"),
+    (ELSEWHERE, "pause site 45", "ask: pause acme/site (45), or pause (site 45)"),
+    (CHANNEL, "freeze site 45", "freeze acme/site (45), until when?"),
+    (CHANNEL, "pause site 45 red builds", "pause acme/site (site 45 red builds)"),
+    (CHANNEL, "pause site 500 errors", "pause acme/site (site 500 errors)"),
+    (
+        CHANNEL,
+        "pause site #41",
+        "offer: remove acme/site 41, or pause acme/site because of #41",
+    ),
+    # Politeness hides neither a name nor an end.
+    (CHANNEL, "pause please 45m CI is down", "pause acme/site 45m (CI is down)"),
+    (CHANNEL, "pause site asap 45m CI is down", "pause acme/site 45m (CI is down)"),
+    (CHANNEL, "pause pls site 45m CI is down", "pause acme/site 45m (CI is down)"),
+    (CHANNEL, "pause pls acme/api CI is down", "pause acme/api (CI is down)"),
+    (CHANNEL, "resume please api", "resume acme/api"),
+    (CHANNEL, "pause thanks to bob", "pause acme/site (thanks to bob)"),
     # Ends written like options.
     (CHANNEL, "pause --for 1h CI is down", "pause acme/site 1h (CI is down)"),
     (CHANNEL, "pause acme/api \u2014until 17:00 CI", "pause acme/api until 17:00 (CI)"),
