@@ -60,7 +60,8 @@ _BEGINS_REASON = frozenset({"as", "because", "cause", "cos", "due", "since", "so
 WELL = frozenset(
     {
         *("clear", "done", "fine", "fixed", "good", "green", "is", "ok", "okay", "passing", "set"),
-        *("well", "checks", "tests", "builds", "jobs"),
+        *("well", "checks", "tests", "builds", "jobs", "deploys", "deployments", "merges"),
+        *("pipelines", "prs", "pull", "runners"),
     }
 )
 """Behind "all" they make it a part of a reason."""
@@ -108,6 +109,9 @@ _SOME = frozenset(
     }
 )
 """In `pause the other two`, which doesn't say which ones."""
+
+_MERGES = frozenset({"merges", "merging", "mrs", "pr", "prs"})
+_REQUESTS = frozenset({"request", "requests"})
 
 _THEM_ALL = (["it", "all"], ["them", "all"], ["these", "all"])
 _WHICH_QUEUES = "Which queues? Name one, a group, or all of them."
@@ -372,6 +376,11 @@ class Words:
         except InvalidDuration:
             return True
 
+    def _ask_about_all_merges(self) -> None:
+        count = _all_merges(self.rest)
+        if count and not self.is_settled:
+            self._ask_about_everything(count, is_loose=self._begins_no_name(self.rest[count:]))
+
     def _ask_about_everything(self, count: int, *, is_loose: bool) -> None:
         """`is_loose`: these words aren't a part of the reason, whatever they mean."""
         behind = self.rest[count:]
@@ -406,6 +415,7 @@ class Words:
         if every:
             self.skip(every)
             return self._all_of(self.groups.everything)
+        self._ask_about_all_merges()
         word = self.rest[0]
         named = self.named(word)
         if named is None:
@@ -844,6 +854,18 @@ def _its_queues(words: Sequence[Word]) -> int:
     )
     is_them = words[:1] != [] and words[0].bare == "of" and _bare_at(words, count) == "them"
     if _bare_at(words, count) not in _QUEUES and not is_them:
+        return 0
+    return 0 if _bare_at(words, count + 1) in _SAYS_MORE_OF_THEM else count + 1
+
+
+def _all_merges(words: Sequence[Word]) -> int:
+    """How many words in front are like "all merges", which may be those of one queue."""
+    if _bare_at(words, 0) not in {ALL, *_EACH}:
+        return 0
+    count = 1 + _count_of(words[1:], _BEFORE_QUEUES)
+    if _bare_at(words, count) in {"pull", "merge"} and _bare_at(words, count + 1) in _REQUESTS:
+        count += 1
+    elif _bare_at(words, count) not in _MERGES:
         return 0
     return 0 if _bare_at(words, count + 1) in _SAYS_MORE_OF_THEM else count + 1
 

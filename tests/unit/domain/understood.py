@@ -897,6 +897,26 @@ UNDERSTOOD = [
     (CHANNEL, "pause every test fails", "pause acme/site (every test fails)"),
     (CHANNEL, "pause the queues", "ask: pause @all, or pause acme/site"),
     (CHANNEL, "pause both queues 1h", "ask: pause @all, or pause acme/site"),
+    # All merges may be those of one queue.
+    (CHANNEL, "pause all merges", "ask: pause @all, or pause acme/site"),
+    (CHANNEL, "pause all PRs 1h", "ask: pause @all, or pause acme/site"),
+    (
+        CHANNEL,
+        "pause all pull requests until 5pm CI is down",
+        "ask: pause @all (CI is down), or pause acme/site (CI is down)",
+    ),
+    (CHANNEL, "resume all merges", "ask: resume @all, or resume acme/site"),
+    (
+        CHANNEL,
+        "pause all PRs are failing",
+        "ask: pause @all (PRs are failing), or pause acme/site (all PRs are failing)",
+    ),
+    (
+        CHANNEL,
+        "pause all deploys fail",
+        "ask: pause @all (deploys fail), or pause acme/site (all deploys fail)",
+    ),
+    (CHANNEL, "pause all merge queues", "pause @all"),
     # A queue that is left out is none that anybody may pause.
     (
         CHANNEL,
