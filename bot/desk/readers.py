@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from bot.acts.asked import (
     BRANCH_PREFIX,
+    EXCEPT,
     Asked,
     ReadTimes,
     is_option,
@@ -462,6 +463,7 @@ def _refuse_branch(words: Words, where: Target | None) -> None:
     """Raises CommandSyntaxError for a branch that isn't typed as a freeze of it: all would stop."""
     typed = words.text_without(())
     freeze = _BRANCH.sub(rf"\1{BRANCH_PREFIX}", typed)
+    freeze = words.with_branch(BRANCH_PREFIX) or freeze
     if where is not None and not isinstance(where, Group):
         behind_name = re.compile(rf"({re.escape(where)})@(?=\w)", re.IGNORECASE)
         freeze = behind_name.sub(rf"\1 {BRANCH_PREFIX}", freeze)
@@ -742,7 +744,10 @@ def read_freeze(words: Words) -> TypedCommand:
 
 
 def _refuse_exception(words: Words) -> None:
-    """Raises CommandSyntaxError for "except #41" in a reason: that isn't how it is typed."""
+    """Raises CommandSyntaxError for "except #41" in a reason: that isn't how it is typed.
+
+    Also for "except hotfix" in front of it.
+    """
     rest = words.rest
     begun = next((at for at, word in enumerate(rest) if word.bare in _EXCEPTS), len(rest))
     said: list[Word] = []
@@ -759,9 +764,21 @@ def _refuse_exception(words: Words) -> None:
         problem = "Type a pull request that may merge during the freeze like this: except:#41."
         offered = ("freeze", words.text_without(said), *numbers)
         raise CommandSyntaxError(problem, "freeze", (" ".join(filter(None, offered)),))
+    label = next((word for word in rest if word.bare not in _AROUND_A_LABEL), None)
+    if label is not None and rest[0].bare in _SURELY_EXCEPTS and not label.is_name:
+        said = rest[: rest.index(label) + 1]
+        problem = "Type a label whose pull requests may merge like this: except:hotfix."
+        offered = ("freeze", words.text_without(said), f"{EXCEPT}{label.plain}")
+        raise CommandSyntaxError(problem, "freeze", (" ".join(filter(None, offered)),))
 
 
-_EXCEPTS = frozenset({"but", "except", "excluding", "without"})
+_SURELY_EXCEPTS = frozenset({"except", "excluding"})
+_EXCEPTS = _SURELY_EXCEPTS | {"but", "without"}
+_AROUND_A_LABEL = _SURELY_EXCEPTS | {
+    *("by", "for", "from", "label", "labeled", "labelled", "labels", "of", "pr", "prs", "pull"),
+    *("request", "requests", "that", "the", "with"),
+}
+"""In `freeze 2h except for the label hotfix`."""
 
 
 def read_unfreeze(words: Words) -> TypedCommand:

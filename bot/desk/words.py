@@ -459,6 +459,23 @@ class Words:
             said = f"“{known.name}” means every repository of {owner}."
             raise CommandSyntaxError(said, self.verb, (f"{self.verb} {known.name}",))
 
+    def with_branch(self, prefix: str) -> str | None:
+        """What was typed, with the option for the branch that is named without its colon.
+
+        None if none is, or if it begins a reason: "branch main is red".
+        """
+        at = _count_of(self.rest, BEFORE_NAME)
+        branch = self.rest[at : at + 2]
+        names = [word for word in branch if word.bare != "branch"]
+        is_pair = len(branch) == len(("branch", "main")) and len(names) == 1
+        if not is_pair or not self._begins_no_name(self.rest[at + 2 :]):
+            return None
+        # Of all words: options were read before.
+        before = [word for word in self.all if word.start < self.rest[0].start]
+        behind = [word for word in self.all if word.start > branch[-1].start]
+        pieces = (text_of(self.text, before), prefix + names[0].plain, text_of(self.text, behind))
+        return " ".join(filter(None, pieces))
+
     def refuse_to_leave_out(self, target: Target | None) -> None:
         """The same behind an end or `now`; nothing is left out of one queue."""
         if isinstance(target, Group):
