@@ -14,7 +14,7 @@ from bot.desk.readers import AROUND_EXTENSION, ENDED_WITH, end_words, ends_meant
 from bot.desk.situation import Situation
 from bot.desk.table import CLOSE, COMMAND_BY_WORD, VERY_CLOSE, nearest_verbs
 from bot.desk.words import EVERYTHING, POLITE, the_queue
-from bot.kernel.durations import Until
+from bot.kernel.durations import UNTIL_WORD, Until
 from bot.kernel.ends.phrases import read_end
 from bot.kernel.groups import ALL, target_value
 from bot.kernel.typed import Word, command_words, text_of
@@ -495,6 +495,25 @@ def end_of_pause(said: Said, typed: str, situation: Situation) -> str | None:
     return None
 
 
+_SHORTENING = frozenset({"reduce", "shorten"})
+
+EXTEND_MOVES_BACK = "The end of a pause moves with extend, also to an earlier time."
+
+
+def earlier_end(said: Said, situation: Situation) -> str | None:
+    """The command that "shorten it to 17:00" means; None for other words.
+
+    For "shorten it by 30m" it opens the form, because a length would be added.
+    """
+    words = said.words
+    if not words or words[0].bare not in _SHORTENING:
+        return None
+    names = [word for word in words[1:] if named_by(word, situation.groups) is not None]
+    end = end_words([word for word in words[1:] if word not in names], _AROUND_NEW_END)
+    named = [word.plain for word in names]
+    return " ".join(("extend", *named, *(end if _is_time_of_day(end) else ())))
+
+
 def offers(said: Said, typed: str, situation: Situation) -> tuple[str, ...]:
     """The commands that may be meant, likeliest first; they may change something."""
     if said.plain & _NEGATIONS == {"no"} and said.words and said.words[0].bare == "no":
@@ -699,6 +718,9 @@ def _end_said(words: Sequence[Word]) -> str | None:
     """The words of an end among those around a freeze; None if there is none."""
     around = _AROUND_FREEZE | AROUND_EXTENSION | _ENDS | _CHANGES_END
     end = [word.time for word in words if word.bare not in around]
+    if len(end) == 1 and end[0].isdecimal():
+        # "Shorten to 6": an hour. Behind extend alone it might be minutes.
+        end.insert(0, UNTIL_WORD)
     return " ".join(end) if ends_meant(end) else None
 
 

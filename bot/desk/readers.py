@@ -33,8 +33,9 @@ from bot.desk.words import (
     since as since_option,
     the_queue,
 )
-from bot.kernel.durations import UNTIL_WORD, DurationProblem, For, Lasting, written
+from bot.kernel.durations import FOR, UNTIL_WORD, DurationProblem, For, Lasting, written
 from bot.kernel.ends.doubts import WORD_AND_HOUR
+from bot.kernel.ends.lengths import lengths_of_number
 from bot.kernel.ends.phrases import read_beginning, read_end, read_lasting
 from bot.kernel.ends.spans import BEFORE_A_START, FROM_WORD, possible_spans, read_span
 from bot.kernel.errors import CommandSyntaxError, InvalidDuration, RepositoryNotAllowed
@@ -295,16 +296,31 @@ def _says_not_now(words: Words) -> bool:
     is_condition = said[0] in _ON_CONDITION and not is_again
     is_soon = _AROUND_SOON.issuperset(said) and not _SOON.isdisjoint(said)
     is_in_a_bit = said[:2] == ["in", "a"] and said[2:] in _MOMENTS
-    return is_condition or is_no or is_soon or is_in_a_bit or said[:3] == ["as", "soon", "as"]
+    is_as_soon = said[:3] == ["as", "soon", "as"]
+    is_wait = is_as_soon or _waits_for_an_event(_behind_the_queue(words))
+    return is_condition or is_no or is_soon or is_in_a_bit or is_wait
+
+
+def _waits_for_an_event(left: Sequence[Word]) -> bool:
+    """Such as "after the deploy"; "after 5pm" is a time, about which the bot asks."""
+    if left[0].bare != "after" or len(left) == 1:
+        return False
+    try:
+        return read_beginning([word.time for word in left[1:]], is_end=True) is None
+    except InvalidDuration:
+        return False
 
 
 def _with_reason(words: Words, where: Target | None) -> tuple[str, ...]:
-    """The command of which "later deploys depend on this" is the reason; none if it can't be."""
+    """The command of which "later deploys depend on this" is the reason; none if it can't be.
+
+    The same of "after the deploy broke".
+    """
     left = _behind_the_queue(words)
-    if [word.bare for word in left[:1]] != ["later"] or len(left) == 1:
+    if not left or left[0].bare not in {"after", "later"} or len(left) == 1:
         return ()
     behind = left[1]
-    is_clause = not left[0].typed.casefold().endswith("later")
+    is_clause = not left[0].typed.casefold().endswith(left[0].bare)
     is_when = behind.bare in _BEFORE_A_TIME | _ON_CONDITION | {"because", "on", "this"}
     try:
         begun = read_beginning([word.time for word in left[1:]], is_end=True)
@@ -592,7 +608,8 @@ def _refuse_similar(words: Words, word: Word, *, is_alone: bool) -> None:
 AROUND_EXTENSION = frozenset(
     {
         *("a", "additional", "by", "extra", "further", "longer", "more", "to", "another"),
-        *("add", "end", "give", "it", "its", "make", "me", "need", "pause", "queue", "queues"),
+        *("add", "end", "give", "it", "its", "make", "me", "need", "of", "pause", "queue"),
+        *("queues",),
         *("repos", "repositories", "the", "this"),
         *("time", "us", "we"),
         *POLITE,
@@ -644,12 +661,12 @@ def end_words(words: Sequence[Word], around: Collection[str]) -> list[str]:
     """
     end: list[str] = []
     for word in words:
-        if word.bare in _UNIT_WORDS and not end:
+        if word.bare in _UNIT_WORDS and end in ([], [FOR]):
             end.append("1")
         if word.bare == "to" and not end:
             end.append(UNTIL_WORD)
             continue
-        is_within = bool(end) and word.bare in {"a", "end"}
+        is_within = bool(end) and word.bare in {"a", "end", "of"}
         is_joined = word.bare == "to" and bool(end) and (end[-1] == "up" or end[0] == FROM_WORD)
         if is_within or is_joined or word.bare not in around:
             end.append(word.time.lstrip("+").rstrip("?"))
@@ -657,19 +674,30 @@ def end_words(words: Sequence[Word], around: Collection[str]) -> list[str]:
 
 
 _BEFORE_AN_END = frozenset({"till", UNTIL_WORD, "up"})
+_HAS_DIGIT = re.compile(r"\d")
 
 
 def _read_new_end(end: Sequence[str], where: Target | None) -> Lasting:
     """Raises InvalidDuration; of an end that may mean several times, with a command for each."""
     text = " ".join(end)
+    unclear = InvalidDuration(DurationProblem.UNCLEAR, text)
+    if len(end) == 1 and end[0].isdecimal():
+        # "Another 30"; "5" may also be the hour at which it is to end.
+        lengths = map(written, lengths_of_number(int(end[0][:6])))
+        _offer(unclear, where, (*lengths, *ends_meant(end)))
+        raise unclear
     try:
         lasting = read_end(text)
     except InvalidDuration as error:
-        _offer(error, where, ends_meant(end) or _end_in_front(end) or _longer_by(end))
+        meant = ends_meant(end) or _end_in_front(end) or _longer_by(end)
+        is_event = error.problem == DurationProblem.UNCLEAR and not _HAS_DIGIT.search(text)
+        if not meant and is_event and end[0].lower() in _BEFORE_AN_END:
+            # "Until fixed": nobody can say when that is.
+            meant = _ENDLESS[:1]
+        _offer(error, where, meant)
         raise
     if isinstance(lasting, For) and end[0].lower() in _BEFORE_AN_END:
         # "To 3 hours": by three hours, or so that it is three hours long.
-        unclear = InvalidDuration(DurationProblem.UNCLEAR, text)
         _offer(unclear, where, [written(lasting)])
         raise unclear
     return lasting

@@ -164,11 +164,9 @@ def _otherwise(typed: str, error: UserError, situation: Situation) -> Understand
     is_end_unclear = isinstance(error, InvalidDuration) and bool(error.instead)
     if freeze is not None and not is_end_unclear:
         return _of_freeze(freeze, typed, situation)
-    ended = phrases.end_of_pause(said, typed, situation)
-    if ended is not None:
-        is_timer = ended.startswith("extend")
-        problem = phrases.LASTS_UNTIL_RESUMED if is_timer else ENDED_WITH
-        return _offered(typed, ended, problem, situation)
+    of_pause = _of_pause(said, typed, situation)
+    if of_pause is not None:
+        return of_pause
     is_new = _first(typed, situation) is None
     if isinstance(error, CommandSyntaxError | RepositoryNotAllowed) and (
         is_new or not error.instead
@@ -202,6 +200,19 @@ def _of_freeze(offer: FreezeOffer, typed: str, situation: Situation) -> Understa
         return understand(offer.command, situation)
     problem = offer.problem or f"I don't understand “{_typed_shown(typed)}”."
     return _offered(typed, offer.command, problem, situation)
+
+
+def _of_pause(said: Said, typed: str, situation: Situation) -> NotUnderstood | None:
+    """The offer of what ends a pause, its timer, or both earlier; None for other words."""
+    ended = phrases.end_of_pause(said, typed, situation)
+    if ended is not None:
+        is_timer = ended.startswith("extend")
+        problem = phrases.LASTS_UNTIL_RESUMED if is_timer else ENDED_WITH
+        return _offered(typed, ended, problem, situation)
+    earlier = phrases.earlier_end(said, situation)
+    if earlier is not None:
+        return _offered(typed, earlier, phrases.EXTEND_MOVES_BACK, situation)
+    return None
 
 
 def _offered(typed: str, command: str, problem: str, situation: Situation) -> NotUnderstood:

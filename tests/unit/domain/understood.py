@@ -438,6 +438,25 @@ UNDERSTOOD = [
         "unfreeze later deploys are fine",
         "offer: unfreeze acme/site because later deploys are fine, or unfreeze acme/site",
     ),
+    (
+        CHANNEL,
+        "pause after the deploy",
+        "offer: pause acme/site because after the deploy, or pause acme/site",
+    ),
+    (
+        CHANNEL,
+        "resume after the deploy",
+        (
+            "offer: resume acme/site because after the deploy, or extend acme/site, "
+            "or resume acme/site"
+        ),
+    ),
+    (
+        CHANNEL,
+        "unfreeze after 41 merges",
+        "offer: unfreeze acme/site because after 41 merges, or unfreeze acme/site",
+    ),
+    (CHANNEL, "freeze after 5pm", "freeze acme/site (after 5pm), until when?"),
     (CHANNEL, "pause later, CI is flaky", "offer: pause acme/site"),
     (CHANNEL, "pause later tonight", "offer: pause acme/site"),
     (CHANNEL, "pause later when CI is green", "offer: pause acme/site"),
@@ -547,6 +566,33 @@ UNDERSTOOD = [
     (CHANNEL, "extend from 5pm to 6pm", "offer: extend acme/site until 18:00"),
     (PAUSE_THREAD, "extend to 2h", "offer: extend acme/api 2h, or extend acme/api until 02:00"),
     (PAUSE_THREAD, "up to 2h more", "offer: extend acme/api 2h, or extend acme/api until 02:00"),
+    # A number without its unit, other words around an end, and one that nobody can say.
+    (CHANNEL, "extend site another 30", "offer: extend acme/site 30m"),
+    (CHANNEL, "extend another 30 minutes", "extend acme/site 30m"),
+    (CHANNEL, "extend +30", "offer: extend acme/site 30m"),
+    (
+        CHANNEL,
+        "extend 5",
+        "offer: extend acme/site 5m, or extend acme/site 5h, or extend acme/site until 17:00",
+    ),
+    (PAUSE_THREAD, "extend another 30", "offer: extend acme/api 30m"),
+    (CHANNEL, "extend for another hour", "extend acme/site 1h"),
+    (CHANNEL, "extend the pause of api by half of an hour", "extend acme/api 30m"),
+    (CHANNEL, "extend until fixed", "offer: extend acme/site forever"),
+    (CHANNEL, "extend acme/api until further notice", "offer: extend acme/api forever"),
+    (CHANNEL, "extend until 25:00", "refuse"),
+    # An earlier end. A length would be added, so the form asks for the end.
+    (CHANNEL, "shorten site 30m", "offer: extend site"),
+    (CHANNEL, "shorten acme/api to 5pm", "offer: extend acme/api until 5pm"),
+    (
+        CHANNEL,
+        "shorten until 5",
+        "offer: extend acme/site until 17:00, or extend acme/site until 05:00",
+    ),
+    (CHANNEL, "shorten docs to 5pm", "offer: extend docs until 5pm"),
+    (GROUP_THREAD, "shorten it to 17:00 please", "offer: extend @release until 17:00"),
+    (PAUSE_THREAD, "shorten by 10m", "offer: extend acme/api"),
+    (ELSEWHERE, "shorten to 17:00", "offer: extend until 17:00"),
     # What may begin later says for how long, too.
     (CHANNEL, "freeze in 10 minutes for 1h", "freeze acme/site in 10m 1h"),
     (CHANNEL, "freeze in 2h until 23:00 deploy", "freeze acme/site in 2h until 23:00 (deploy)"),
