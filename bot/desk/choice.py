@@ -236,10 +236,11 @@ def which_target(unclear: TargetNotClear, own: Target | None, typed: str = "") -
     ]
     word = code(unclear.word)
     meaning = f"{word} may be any of these."
-    if may_be_a_reason:
+    is_written_as_name = "/" in unclear.word or unclear.word.startswith("@")
+    if _are_listed(readings) or (not may_be_a_reason and is_written_as_name):
+        meaning = "I take one queue or one group at a time. For the others, type the command again."
+    elif may_be_a_reason:
         meaning = f"{word} may be the queue, or a part of the reason."
-    elif "/" in unclear.word or unclear.word.startswith("@"):
-        meaning = "I take one queue or one group at a time."
     left = len(unclear.readings) - len(readings)
     if left:
         meaning += f" {left:,} more fit. To choose one of them, type its whole name."
@@ -251,6 +252,12 @@ def which_target(unclear: TargetNotClear, own: Target | None, typed: str = "") -
     block_id = _block_id(typed) if typed else None
     answers = [blocks.actions(buttons, block_id=block_id)] if buttons else []
     return blocks.message(*shown, *answers)
+
+
+def _are_listed(readings: Sequence[TypedMeaning]) -> bool:
+    """Whether they are of queues with several names, not of one name with several owners."""
+    targets = [reading.target or "" for reading in readings]
+    return len({target.partition("/")[2] for target in targets if "/" in target}) > 1
 
 
 def _meaning_in_words(reading: TypedMeaning, own: Target | None) -> str:

@@ -113,6 +113,9 @@ _SOME = frozenset(
 _MERGES = frozenset({"merges", "merging", "mrs", "pr", "prs"})
 _REQUESTS = frozenset({"request", "requests"})
 
+_OF_ONE_QUEUE = frozenset({"allow", "board", "default", "mute", "remove", "unmute", "why"})
+"""Verbs of commands that take no group."""
+
 _THEM_ALL = (["it", "all"], ["them", "all"], ["these", "all"])
 _WHICH_QUEUES = "Which queues? Name one, a group, or all of them."
 _BEFORE_SOME = frozenset({"all", "every", "of", "our", "the", "these", "those"})
@@ -202,7 +205,13 @@ class Words:
         names = list(dict.fromkeys([first, second, *further]))
         between = [word for word in self.all if _is_and(word)]
         behind = self.text_without([*names, *between])
-        instead = [f"{self.verb} {name.plain} {behind}".rstrip() for name in names]
+        named = [named_by(name, self.groups) for name in names]
+        targets = {target for name in named if name is not None for target in name.targets}
+        group = self.groups.of_exactly(targets) if self.verb not in _OF_ONE_QUEUE else None
+        offered = [name.plain for name in names]
+        if group is not None and group not in targets:
+            offered.insert(0, target_value(group))
+        instead = [f"{self.verb} {name} {behind}".rstrip() for name in offered]
         said = f"I take one queue or one group at a time, and “{second.plain}” is another one."
         return CommandSyntaxError(said, self.verb, tuple(instead[:OFFERED_INSTEAD]))
 
@@ -219,11 +228,16 @@ class Words:
             self.skip()
 
     def skip_courtesy(self) -> None:
-        """Read "please" in front of a name or an end, which it would hide in the reason."""
+        """Read "please" in front of a name or an end, which it would hide in the reason.
+
+        Also "both" in front of a name.
+        """
         count = _count_of(self.rest, POLITE)
-        behind = self.rest[count:]
-        is_name = bool(behind) and named_by(behind[0], self.groups) is not None
-        if count and (is_name or self._begins_no_name(behind)):
+        before_name = _count_of(self.rest, POLITE | {"both"})
+        behind = self.rest[before_name:]
+        if behind and named_by(behind[0], self.groups) is not None:
+            self.skip(before_name)
+        elif count and self._begins_no_name(self.rest[count:]):
             self.skip(count)
 
     def take(self, keyword: str) -> bool:
@@ -279,6 +293,7 @@ class Words:
                 queues = _its_queues(self.rest[place:])
                 del self.rest[place : place + queues]
             self._refuse_another(word, target)
+            self._refuse_next_name(word, place, topics)
             return target
         for word in self.rest[:1] if topics else self.rest:
             self.named(word)
@@ -293,6 +308,16 @@ class Words:
             if named.targets[0] != target:
                 raise self._another(first, word)
             self.rest.remove(word)
+
+    def _refuse_next_name(self, first: Word, place: int, topics: Collection[str]) -> None:
+        """Raises CommandSyntaxError for a second name at that place: "api and site"."""
+        words = self.rest[place:]
+        if words and _is_and(words[0]):
+            words = words[1:]
+        if words and words[0].bare not in topics:
+            named = named_by(words[0], self.groups)
+            if named is not None and named.is_bare and named.repositories:
+                raise self._another(first, words[0])
 
     def only_target(self, word: Word, named: Named) -> Target:
         """The one target that the word names; raises TargetNotClear."""
@@ -627,7 +652,23 @@ class Words:
             reason = text_of(self.text, self._without_times(self.rest[end:]))
             rest = self.text_without([word, *self.rest[:end]])
             readings.append(self._reading(meant.target, reason, rest))
+        if is_list:
+            named = {target, *(other.target for other in others)}
+            readings = [*self._of_all_named(named, word, others[-1].end), *readings]
         raise TargetNotClear(self.verb, others[0].word.plain, tuple(readings))
+
+    def _of_all_named(
+        self, named: Collection[Target], first: Word, end: int
+    ) -> Sequence[TypedMeaning]:
+        """The group that a list names member by member; none if it is no group.
+
+        `end`: how many of the words that are left the list takes.
+        """
+        group = self.groups.of_exactly(named)
+        if group is None or group in named:
+            return ()
+        reason = text_of(self.text, self._without_times(self.rest[end:]))
+        return (self._reading(group, reason, self.text_without([first, *self.rest[:end]])),)
 
     def _listed(self, begin: int) -> list["_Listed"]:
         """The certain names in front of the words that are left, once each, from `begin` on."""
@@ -677,8 +718,9 @@ class Words:
         count = len(leaving_out)
         others = self._names_behind(word) if leaving_out and not named.says_more else []
         end_of_list = count + others[-1].end if others else 0
-        if others and self.rest[end_of_list:] and self._is_apart(self.rest[end_of_list:]):
-            # An end behind the list is no part of the reason, whichever of them is meant.
+        is_joined = bool(others) and _is_joined(self.rest[count:])
+        if others and (is_joined or self._is_apart(self.rest[end_of_list:])):
+            # What follows the list is the reason, or an end, whichever of them is meant.
             count = end_of_list
         rest = self.text_without(() if named.says_more else self.rest[:count])
         behind = self._without_times(self.rest[count:])
@@ -692,6 +734,11 @@ class Words:
             rest = self.text_without(self.rest[:end])
             if all(reading.target != target_value(other.target) for reading in readings):
                 readings.append(self._reading(other.target, reason, rest))
+        names = {other.word for other in others}
+        if others and len(named.targets) + len(others) == 1 + len(names):
+            # Each of them names one queue.
+            listed = {*named.targets, *(other.target for other in others)}
+            readings = [*self._of_all_named(listed, word, end_of_list), *readings]
         readings.append(TypedMeaning(None, reasons[1], f"{self.verb} {whole}"))
         raise TargetNotClear(self.verb, word.plain, tuple(readings))
 
@@ -921,6 +968,12 @@ def _option(word: Word) -> tuple[str, str]:
 
 def _is_and(word: Word) -> bool:
     return word.is_punctuation or word.bare in {"and", "or"} or word.folded in {"&", "+"}
+
+
+def _is_joined(words: Sequence[Word]) -> bool:
+    """Whether they begin with "and", so that a name in front of them begins a list."""
+    joiner = next((word for word in words if not word.is_punctuation), None)
+    return joiner is not None and _is_and(joiner)
 
 
 def _may_be_certain(word: Word) -> bool:

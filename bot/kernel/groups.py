@@ -1,7 +1,7 @@
 """The configured repositories and groups, and the names people use for them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Generic, NamedTuple, TypeVar
@@ -294,6 +294,12 @@ class Groups:
         if found is None:
             raise self.unknown(f"@{name}")
         return found
+
+    def of_exactly(self, targets: Collection[Target]) -> Group | None:
+        """The group of these queues and no others; `all` only if no other is."""
+        wanted = {name for target in targets for name in repositories_of(target)}
+        groups = (self.named(name) for name in self.names)
+        return next((group for group in groups if set(group.repositories) == wanted), None)
 
     @property
     def offered(self) -> tuple[Group, ...]:

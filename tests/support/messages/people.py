@@ -275,6 +275,21 @@ CASES: Cases = {
         None,
         "pause acme/site, acme/api and @docs CI is down",
     ),
+    "which-of-a-list-or-a-reason": partial(
+        choice.which_target,
+        TargetNotClear(
+            "pause",
+            "site",
+            (
+                TypedMeaning("@release", "", "pause @release"),
+                TypedMeaning("acme/site", "", "pause acme/site"),
+                TypedMeaning("acme/api", "", "pause acme/api"),
+                TypedMeaning(None, "site and api", "pause site and api"),
+            ),
+        ),
+        SITE,
+        "pause site and api",
+    ),
     "which-repository": partial(
         choice.which_repository, "pause", [SITE, API], "pause CI is <down>"
     ),

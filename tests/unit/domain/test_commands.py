@@ -363,11 +363,11 @@ def test_a_slash_inside_a_reason_does_not_make_it_a_repository(reason: str) -> N
         ("resume api CI is green", [API, None]),
         ("resume the api is green", [API, None]),
         ("resume CI is green in acme/api", [API, None]),
-        ("resume acme/site and acme/api", [SITE, API]),
+        ("resume acme/site and acme/api", [f"@{ALL}", SITE, API]),
     ],
 )
 def test_a_name_in_or_before_a_reason_to_resume_is_asked_about(
-    typed: str, where: list[RepositoryName | None]
+    typed: str, where: list[str | None]
 ) -> None:
     with pytest.raises(TargetNotClear) as asked:
         read(typed)

@@ -128,15 +128,16 @@ UNDERSTOOD = [
         ELSEWHERE,
         "pause api and site 45m CI is down",
         (
-            "ask: pause acme/api (CI is down), or pause acme/site (CI is down), "
-            "or pause (api and site 45m CI is down)"
+            "ask: pause @release (CI is down), or pause acme/api (CI is down), "
+            "or pause acme/site (CI is down), or pause (api and site 45m CI is down)"
         ),
     ),
     (
         ELSEWHERE,
         "freeze site, api from fri 18:00 until mon 08:00 weekend",
         (
-            "ask: freeze acme/site (weekend), or freeze acme/api (weekend), "
+            "ask: freeze @release (weekend), or freeze acme/site (weekend), "
+            "or freeze acme/api (weekend), "
             "or freeze (site, api from fri 18:00 until mon 08:00 weekend)"
         ),
     ),
@@ -341,14 +342,24 @@ UNDERSTOOD = [
     (
         CHANNEL,
         "pause acme/site, acme/api 1h CI is down",
-        "ask: pause acme/site (CI is down), or pause acme/api (CI is down)",
+        (
+            "ask: pause @release (CI is down), or pause acme/site (CI is down), "
+            "or pause acme/api (CI is down)"
+        ),
     ),
     (
         CHANNEL,
         "freeze acme/site & acme/api from 17:00 until 19:00 for the release",
-        "ask: freeze acme/site (for the release), or freeze acme/api (for the release)",
+        (
+            "ask: freeze @release (for the release), or freeze acme/site (for the release), "
+            "or freeze acme/api (for the release)"
+        ),
     ),
-    (CHANNEL, "pause acme/site acme/api please", "ask: pause acme/site, or pause acme/api"),
+    (
+        CHANNEL,
+        "pause acme/site acme/api please",
+        "ask: pause @release, or pause acme/site, or pause acme/api",
+    ),
     (
         CHANNEL,
         "pause acme/site, acme/api is down for 1h",
@@ -379,7 +390,7 @@ UNDERSTOOD = [
     (
         CHANNEL,
         "pause @release and acme/docs and umbrella/docs",
-        "ask: pause @release, or pause acme/docs, or pause umbrella/docs",
+        "ask: pause @all, or pause @release, or pause acme/docs, or pause umbrella/docs",
     ),
     (
         ELSEWHERE,
@@ -393,17 +404,41 @@ UNDERSTOOD = [
     (
         CHANNEL,
         "pause site api",
-        "ask: pause acme/site (api), or pause acme/api, or pause acme/site (site api)",
+        (
+            "ask: pause @release, or pause acme/site, or pause acme/api, "
+            "or pause acme/site (site api)"
+        ),
     ),
-    (CHANNEL, "status acme/site, acme/api", "offer: status acme/site, or status acme/api"),
+    (
+        CHANNEL,
+        "status acme/site, acme/api",
+        "offer: status @release, or status acme/site, or status acme/api",
+    ),
     (CHANNEL, "status acme/api acme/api", "status acme/api"),
-    (CHANNEL, "status site api", "offer: status site, or status api"),
+    (CHANNEL, "status site api", "offer: status @release, or status site, or status api"),
+    (CHANNEL, "status site and api", "offer: status @release, or status site, or status api"),
+    (CHANNEL, "status api and docs", "offer: status api, or status docs"),
+    (
+        CHANNEL,
+        "extend api and site 30m",
+        "offer: extend @release 30m, or extend api 30m, or extend site 30m",
+    ),
+    (
+        CHANNEL,
+        "subscribe api and site quiet",
+        "offer: subscribe @release quiet, or subscribe api quiet, or subscribe site quiet",
+    ),
+    (CHANNEL, "remove 41 api and site", "offer: remove api 41, or remove site 41"),
     (
         CHANNEL,
         "log acme/site acme/api since:1h",
-        "offer: log acme/site since:1h, or log acme/api since:1h",
+        "offer: log @release since:1h, or log acme/site since:1h, or log acme/api since:1h",
     ),
-    (CHANNEL, "notify acme/site acme/api", "offer: notify acme/site, or notify acme/api"),
+    (
+        CHANNEL,
+        "notify acme/site acme/api",
+        "offer: notify @release, or notify acme/site, or notify acme/api",
+    ),
     (
         CHANNEL,
         "extend acme/site and acme/api and acme/docs by 1h",
@@ -793,7 +828,11 @@ UNDERSTOOD = [
     (CHANNEL, "extend acme/api 1h still broken", "offer: extend acme/api 1h"),
     (CHANNEL, "extend until 18:00, deploy is slow", "offer: extend acme/site until 18:00"),
     # A list of two names and no more, and one with a name that nobody has.
-    (CHANNEL, "pause acme/site acme/api", "ask: pause acme/site, or pause acme/api"),
+    (
+        CHANNEL,
+        "pause acme/site acme/api",
+        "ask: pause @release, or pause acme/site, or pause acme/api",
+    ),
     (CHANNEL, "pause acme/site and acme/infra", "refuse"),
     (
         CHANNEL,
@@ -1166,7 +1205,23 @@ UNDERSTOOD = [
     (
         CHANNEL,
         "pause site and api",
-        "ask: pause acme/site (and api), or pause acme/api, or pause acme/site (site and api)",
+        (
+            "ask: pause @release, or pause acme/site, or pause acme/api, "
+            "or pause acme/site (site and api)"
+        ),
+    ),
+    (
+        CHANNEL,
+        "pause both api and site, CI is down",
+        (
+            "ask: pause @release (CI is down), or pause acme/api (CI is down), "
+            "or pause acme/site (CI is down), or pause acme/site (api and site, CI is down)"
+        ),
+    ),
+    (
+        CHANNEL,
+        "pause acme/api and acme/docs 45m",
+        "ask: pause acme/api, or pause acme/docs",
     ),
     (CHANNEL, "status every queue", "status @all"),
     (CHANNEL, "is everything paused?", "status @all"),
