@@ -297,13 +297,14 @@ def _says_not_now(words: Words) -> bool:
     is_soon = _AROUND_SOON.issuperset(said) and not _SOON.isdisjoint(said)
     is_in_a_bit = said[:2] == ["in", "a"] and said[2:] in _MOMENTS
     is_as_soon = said[:3] == ["as", "soon", "as"]
-    is_wait = is_as_soon or _waits_for_an_event(_behind_the_queue(words))
+    is_after = said[0] == "after" and _waits_for_an_event(_behind_the_queue(words))
+    is_wait = is_as_soon or is_after
     return is_condition or is_no or is_soon or is_in_a_bit or is_wait
 
 
 def _waits_for_an_event(left: Sequence[Word]) -> bool:
     """Such as "after the deploy"; "after 5pm" is a time, about which the bot asks."""
-    if left[0].bare != "after" or len(left) == 1:
+    if len(left) == 1:
         return False
     try:
         return read_beginning([word.time for word in left[1:]], is_end=True) is None
@@ -479,7 +480,8 @@ def _refuse_branch(words: Words, where: Target | None) -> None:
     """Raises CommandSyntaxError for a branch that isn't typed as a freeze of it: all would stop."""
     typed = words.text_without(())
     freeze = _BRANCH.sub(rf"\1{BRANCH_PREFIX}", typed)
-    freeze = words.with_branch(BRANCH_PREFIX) or freeze
+    if "branch" in {word.bare for word in words.rest}:
+        freeze = words.with_branch(BRANCH_PREFIX) or freeze
     if where is not None and not isinstance(where, Group):
         behind_name = re.compile(rf"({re.escape(where)})@(?=\w)", re.IGNORECASE)
         freeze = behind_name.sub(rf"\1 {BRANCH_PREFIX}", freeze)

@@ -69,8 +69,11 @@ WELL = frozenset(
 EVERYTHING_NAMED = frozenset({"everything", "everywhere"})
 EVERYTHING = EVERYTHING_NAMED | {"both"}
 
+_BEFORE_A_NAME = POLITE | {"both"}
+
 _QUEUES = frozenset({"queues", "repos", "repositories", "trains"})
 _EACH = frozenset({"each", "every"})
+_ALL_OR_EACH = _EACH | {ALL}
 _ONE_QUEUE = frozenset({"queue", "repo", "repository", "train"})
 _BEFORE_QUEUES = frozenset({"merge", "of", "our", "the", "these", "those"})
 """In `pause all of the merge queues`, which says no more than `pause all`."""
@@ -232,8 +235,10 @@ class Words:
 
         Also "both" in front of a name.
         """
+        if not self.rest or self.rest[0].bare not in _BEFORE_A_NAME:
+            return
         count = _count_of(self.rest, POLITE)
-        before_name = _count_of(self.rest, POLITE | {"both"})
+        before_name = _count_of(self.rest, _BEFORE_A_NAME)
         behind = self.rest[before_name:]
         if behind and named_by(behind[0], self.groups) is not None:
             self.skip(before_name)
@@ -401,10 +406,12 @@ class Words:
         except InvalidDuration:
             return True
 
-    def _ask_about_all_merges(self) -> None:
-        count = _all_merges(self.rest)
-        if count and not self.is_settled:
-            self._ask_about_everything(count, is_loose=self._begins_no_name(self.rest[count:]))
+    def _every_queue_in_front(self) -> int:
+        """How many words in front are "every queue"; asks about "all merges"."""
+        merges = _all_merges(self.rest)
+        if merges and not self.is_settled:
+            self._ask_about_everything(merges, is_loose=self._begins_no_name(self.rest[merges:]))
+        return _every_queue(self.rest)
 
     def _ask_about_everything(self, count: int, *, is_loose: bool) -> None:
         """`is_loose`: these words aren't a part of the reason, whatever they mean."""
@@ -436,12 +443,11 @@ class Words:
         self.skip_punctuation()
         if not self.rest:
             return None
-        every = _every_queue(self.rest)
+        word = self.rest[0]
+        every = self._every_queue_in_front() if word.bare in _ALL_OR_EACH else 0
         if every:
             self.skip(every)
             return self._all_of(self.groups.everything)
-        self._ask_about_all_merges()
-        word = self.rest[0]
         named = self.named(word)
         if named is None:
             if word.bare in _SURELY_LEAVES_OUT | {"not"} and self._named_in_front(
@@ -924,7 +930,7 @@ def _its_queues(words: Sequence[Word]) -> int:
 
 def _all_merges(words: Sequence[Word]) -> int:
     """How many words in front are like "all merges", which may be those of one queue."""
-    if _bare_at(words, 0) not in {ALL, *_EACH}:
+    if _bare_at(words, 0) not in _ALL_OR_EACH:
         return 0
     count = 1 + _count_of(words[1:], _BEFORE_QUEUES)
     if _bare_at(words, count) in {"pull", "merge"} and _bare_at(words, count + 1) in _REQUESTS:

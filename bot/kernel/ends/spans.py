@@ -1,5 +1,6 @@
 """Reads when something begins and ends, as in "from 5pm to 7pm"."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,12 +13,19 @@ from bot.kernel.ends.phrases import (
     read_lasting,
     read_start,
 )
+from bot.kernel.ends.typed import LONGEST_PHRASE
 from bot.kernel.errors import InvalidDuration
 
 FROM_WORD = "from"
 AT_WORD = "at"
 IN_WORD = "in"
 BEFORE_A_START = frozenset({AT_WORD, "between", FROM_WORD, "on"})
+
+
+_MAY_BE_HOURS = re.compile(
+    r"\d\S*\s*(?:[-\u2013\u2014]|(?:to|until|till|and)\s)\s*\d", re.IGNORECASE
+)
+"""A quick look, because most words are none."""
 
 
 class LeadingTimes(NamedTuple):
@@ -33,11 +41,12 @@ def read_span(words: Sequence[str]) -> LeadingTimes:
 
     Raises InvalidDuration, also for a span that may mean several, as `possible_spans` says.
     """
-    spans = _spans_of_hours(words)
-    if len(spans) == 1:
-        return spans[0]
-    if spans:
-        raise _unclear(words, spans[0].words)
+    if _MAY_BE_HOURS.search(" ".join(words[:LONGEST_PHRASE])):
+        spans = _spans_of_hours(words)
+        if len(spans) == 1:
+            return spans[0]
+        if spans:
+            raise _unclear(words, spans[0].words)
     start, taken = _start(words)
     end = read_lasting(words) if start is None else _read_end_of_span(words[taken:])
     return LeadingTimes(start, end.at, taken + end.words)
