@@ -162,6 +162,8 @@ _VERDICT_WORDS = frozenset(
 _PULL_REQUEST_WORDS = frozenset(
     {
         *("pr", "prs", "mr", "pull", "request", "requests", "change", "left", "land", "landed"),
+        *("bounced", "dropped", "ejected", "eta", "evicted", "leave", "leaves", "place"),
+        *("position", "rejected"),
         *("fail", "failed", "failing", "fails", "kicked", "removed", "thrown", "dequeued"),
         *("flake", "flaky"),
     }

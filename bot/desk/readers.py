@@ -141,18 +141,24 @@ def _two_pull_requests(words: Words, action: str, second: Word) -> CommandSyntax
     """The error that offers the command with each of both numbers."""
     numbers = [word for word in words.all if _read_pull_request(word, words.groups) is not None]
     around = [word for word in words.all if word in numbers or word.bare in {"and", "or"}]
-    offered = tuple(
-        f"{action} {words.text_without([other for other in around if other != word])}"
-        for word in (numbers[0], second)
-    )
+    behind = words.text_without(around)
+    offered = tuple(f"{action} {word.plain} {behind}".rstrip() for word in (numbers[0], second))
     said = f"I take one pull request at a time, and “{second.typed}” is another one."
     return CommandSyntaxError(said, action, offered)
 
 
 def _require_nothing(words: Words, word: Word) -> None:
     """Raise what is wrong with a word that is neither a pull request nor a repository."""
-    if not (_is_between(word) or word.bare in POLITE):
+    if not _says_no_more(word):
         raise _no_pull_request(words, word)
+
+
+def _says_no_more(word: Word) -> bool:
+    """Such as "from the queue" and "!!" beside the number of a pull request."""
+    return _is_between(word) or not word.bare or word.bare in _AROUND_NUMBER
+
+
+_AROUND_NUMBER = POLITE | BEFORE_NAME | {"from", NOW, "out"}
 
 
 _BEFORE_NUMBER = frozenset(
@@ -191,8 +197,17 @@ def _read_pull_request(word: Word, groups: Groups) -> int | None:
 def _no_pull_request(words: Words, word: Word) -> Exception:
     """RepositoryNotAllowed for a word that can only be a repository, else CommandSyntaxError."""
     words.named(word)
-    if any(_read_pull_request(typed, words.groups) is not None for typed in words.all):
-        return RepositoryNotAllowed(word.plain, words.groups.repositories.names)
+    known = [
+        typed
+        for typed in words.all
+        if named_by(typed, words.groups) is not None or read_number(typed.plain) is not None
+    ]
+    others = [typed for typed in words.all if typed not in known and not _says_no_more(typed)]
+    if any(_read_pull_request(typed, words.groups) is not None for typed in known):
+        if len(others) == 1:
+            return RepositoryNotAllowed(word.plain, words.groups.repositories.names)
+        meant = " ".join([words.verb, *(typed.plain for typed in known)])
+        return CommandSyntaxError(f"I don't understand “{word.typed}” here.", words.verb, (meant,))
     said = f"Which pull request? I couldn't find a number in “{word.typed}”."
     return words.problem(said)
 

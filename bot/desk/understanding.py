@@ -168,9 +168,7 @@ def _otherwise(typed: str, error: UserError, situation: Situation) -> Understand
     if of_pause is not None:
         return of_pause
     is_new = _first(typed, situation) is None
-    if isinstance(error, CommandSyntaxError | RepositoryNotAllowed) and (
-        is_new or not error.instead
-    ):
+    if isinstance(error, CommandSyntaxError | RepositoryNotAllowed):
         answer = _answer(said, typed, situation)
         if answer is not None:
             return answer
