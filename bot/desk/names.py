@@ -26,6 +26,7 @@ _NAME_INSIDE = re.compile(r"(?<![\w\-./@])[\w\-]+/[\w\-.]+")
 _MANY = re.compile(r"(?P<owner>[\w\-]+)/(?:[\w\-.]*\*[\w\-.*]*)?")
 """Some repositories of an owner, as in other tools: `acme/s*`, `acme/`."""
 
+_NAMING_OPTION = re.compile(r"-{0,2}(?:queue|repo|repository|group)[:=](?=[^/\s]+$)", re.IGNORECASE)
 _BETWEEN_NAMES = re.compile(r"[,;|+&]+")
 _FRACTION = re.compile(r"[0-9]+/[0-9]+")
 """24/7, 5/10 runners: nobody's repository."""
@@ -91,7 +92,14 @@ def named_by(word: Word, groups: Groups) -> Named | None:
 
 
 def parted(word: Word, groups: Groups) -> list[Word]:
-    """The word, or its parts where it is a list of names: `acme/site,acme/api`."""
+    """The word, or its parts where it is a list of names: `acme/site,acme/api`.
+
+    Of an option that names a queue, such as `queue=api`, only the name.
+    """
+    option = _NAMING_OPTION.match(word.typed)
+    if option is not None:
+        name = Word(word.typed[option.end() :], word.start + option.end())
+        return [name] if named_by(name, groups) is not None else [word]
     if word.is_name or not any(sign in word.typed for sign in "/@"):
         return [word]
     parts: list[Word] = []

@@ -113,6 +113,9 @@ _SOME = frozenset(
 )
 """In `pause the other two`, which doesn't say which ones."""
 
+_SHORT_OPTION = re.compile(r"-[a-z]", re.IGNORECASE)
+"""`-q acme/api`, as people write options elsewhere."""
+
 _MERGES = frozenset({"merges", "merging", "mrs", "pr", "prs"})
 _REQUESTS = frozenset({"request", "requests"})
 
@@ -620,22 +623,38 @@ class Words:
         return self._begins_no_name(behind[the_queue(behind) :])
 
     def _behind_other_words(self) -> Target | None:
-        """Read `pause the site` where that is meant anyway; ask about `pause on all queues`."""
+        """Read `pause the site` where that is meant anyway; ask about `pause on all queues`.
+
+        Also read `pause the queue acme/api 45m`: a whole name needs no question unless it may be a
+        part of the reason.
+        """
         before = (
-            word.bare in BEFORE_NAME or self.groups.repositories.has_owner(word.bare)
+            word.bare in BEFORE_NAME
+            or self.groups.repositories.has_owner(word.bare)
+            or _SHORT_OPTION.fullmatch(word.folded)
             for word in self.rest
         )
         place = next((at for at, is_before in enumerate(before) if not is_before), 0)
         word = self.rest[place]
         named = named_by(word, self.groups) if place else None
-        if named is None or not (named.is_bare or word.bare == ALL):
+        if named is None:
             return None
         behind = self.rest[place + 1 :]
+        if self._is_whole_name(named, self.rest[: place + 1]) and self._is_apart(behind):
+            self.skip(place)
+            return self.target_in_front()
+        if not (named.is_bare or word.bare == ALL):
+            return None
         if named.is_bare and self._says_no_other(named, behind):
             return self._meant_anyway(place + 1)
         count = place + 1 if self._is_apart(behind) else 0
         self._ask_unless_settled(word, named, leaving_out=self.rest[:count])
         return None
+
+    def _is_whole_name(self, named: Named, words: Sequence[Word]) -> bool:
+        """Whether the last of the words says by itself what it names, and nothing else."""
+        is_whole = named.is_certain and not named.says_more and words[-1].bare != ALL
+        return is_whole and not self.is_settled and all(word.bare != "only" for word in words)
 
     def _ask_about_others(self, word: Word, target: Target) -> None:
         """Ask about `pause acme/site acme/api` and `pause acme/site, acme/api and @release`."""

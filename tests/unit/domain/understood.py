@@ -123,6 +123,24 @@ UNDERSTOOD = [
     (CHANNEL, "resume the api", "resume acme/api"),
     (CHANNEL, "resume the api queue", "resume acme/api"),
     (CHANNEL, "resume merging in api, please", "resume acme/api"),
+    # Other words in front of a whole name, and names written like options.
+    (CHANNEL, "pause the queue acme/api 45m", "pause acme/api 45m"),
+    (CHANNEL, "pause merging on acme/api for 45m CI is down", "pause acme/api 45m (CI is down)"),
+    (CHANNEL, "pause 45m on acme/api", "pause acme/api 45m"),
+    (CHANNEL, "freeze --repo acme/api 2h", "freeze acme/api 2h"),
+    (CHANNEL, "pause the @release queues 45m", "pause @release 45m"),
+    (CHANNEL, "resume the queue acme/api", "resume acme/api"),
+    (
+        CHANNEL,
+        "pause the acme/api deploy is broken",
+        (
+            "ask: pause acme/api (the acme/api deploy is broken), "
+            "or pause acme/site (the acme/api deploy is broken)"
+        ),
+    ),
+    (CHANNEL, "pause -q api", "ask: pause acme/api, or pause acme/site (-q api)"),
+    (CHANNEL, "pause queue=api 45m", "ask: pause acme/api, or pause acme/site (api 45m)"),
+    (CHANNEL, "pause queue:site 45m", "pause acme/site 45m"),
     # A list of names in front of an end: it is no part of the reason, whichever is meant.
     (
         ELSEWHERE,
