@@ -10,7 +10,7 @@ from bot.kernel.ends.typed import EDGE, TYPED_KEPT, Beginning, TypedText
 from bot.kernel.errors import InvalidDuration
 
 _UNIT = (
-    r"(?:months?|years?|fortnights?|m(?:in(?:ute)?s?)?\.?|'|h(?:(?:ou)?rs?)?\.?|d(?:ays?)?|w(?:(?:ee)?ks?)?"
+    r"(?:months?|years?|fortnights?|m(?:in(?:ute)?s?|n)?\.?|'|h(?:(?:ou)?rs?)?\.?|d(?:ays?)?|w(?:(?:ee)?ks?)?"
     r"|s(?:ec(?:ond)?s?)?)(?![a-z])"
 )
 _MINUTES_IN_TYPED = {"m": 1, "'": 1, "h": 60, "d": 24 * 60, "w": 7 * 24 * 60, "s": 1 / 60}
@@ -25,6 +25,9 @@ _TYPED_LENGTH = re.compile(
 _LENGTH_PART = re.compile(rf"({COUNT})[\s-]*(?:more\s+)?({_UNIT})")
 _HYPHENATED = re.compile(r"\S+-[a-z]")
 """A 2-hour outage may have been."""
+_ADJECTIVE = re.compile(r"(?P<count>\S+)[\s-]+(?:minute|hour|day|week)$")
+"""The 30 minute builds may be why; of one hour nobody can tell."""
+
 _SIGNED = re.compile(rf"[-+]\d\S*?{_UNIT}{EDGE}")
 _MISSPELLED_LENGTH = re.compile(
     rf"\d+h\d(?:\d{{2,}})?(?=\s|$)|\d{{1,3}}(?:[,.]\d{{3}})+\s*{_UNIT}{EDGE}"
@@ -50,14 +53,19 @@ _UNITS_ELSEWHERE = {
 }
 """In German, French, Spanish, Portuguese, Italian, Dutch, Polish and Russian: asked about."""
 
+_ONE_ELSEWHERE = r"eine?|een|une?|uma?|una"
 _FOREIGN_LENGTH = re.compile(
-    rf"(?P<count>{COUNT})\s*(?:"
+    rf"(?:(?P<count>{COUNT})\s*|(?:{_ONE_ELSEWHERE})\s+)(?:"
     + "|".join(rf"(?P<{unit}>{words})" for unit, words in _UNITS_ELSEWHERE.items())
     + rf")(?!\w){EDGE}"
 )
+_HALF_AN_HOUR_ELSEWHERE = re.compile(
+    rf"(?:(?:{_ONE_ELSEWHERE})\s+)?"
+    rf"(?:halbe\s+stunde|demi[\s-]heure|media\s+hora|half\s+uur)(?!\w){EDGE}"
+)
 
 _HALF = re.compile(
-    rf"{ABOUT}(?:(?P<count>\d+|{NAMED_COUNT})\s+and\s+a\s+half\s+(?P<unit>hours?|days?|weeks?)"
+    rf"{ABOUT}(?:(?P<count>\d+|{NAMED_COUNT})\s+and\s+(?:a\s+)?half\s+(?P<unit>hours?|days?|weeks?)"
     rf"|(?:(?P<first>an?|one|\d+|{NAMED_COUNT})\s+)?(?P<whole>hour|day|week)s?\s+and\s+a\s+half"
     r"|(?:a\s+)?(?P<part>half|quarter|three\s+quarters)(?:\s+of)?(?:\s+an?)?[\s-]+(?P<of>hour|day)"
     rf"){_FROM_NOW}{EDGE}"
@@ -138,8 +146,11 @@ def length_at(text: TypedText, at: int, *, is_marked: bool) -> Beginning | None:
     length = _as_length(minutes, text.shown_to(found.end()))
     # "a day without deploys": nobody can be sure, unless "for" says so.
     is_counted = half is not None or found[0].lstrip()[0] not in "ao"
-    is_hyphenated = _HYPHENATED.match(found[0]) is not None
-    is_plain = is_counted and not is_hyphenated and _OF_SOMETHING.match(rest) is None
+    adjective = _ADJECTIVE.search(found[0])
+    is_of_noun = _HYPHENATED.match(found[0]) is not None or (
+        adjective is not None and adjective["count"] not in {"1", "an", "one"}
+    )
+    is_plain = is_counted and not is_of_noun and _OF_SOMETHING.match(rest) is None
     is_marked_well = is_marked and _COUNTS_LATER.match(rest) is None
     may_go_on = _IN_HOURS.search(found[0]) is not None and _MINUTES_NEXT.match(rest) is not None
     is_sure = (is_marked_well or not rest or is_plain) and not may_go_on
@@ -156,11 +167,15 @@ def lengths_of_number(number: int) -> tuple[For, ...]:
 
 def _read_elsewhere(text: TypedText, at: int) -> Beginning | None:
     """A length in another language."""
+    half = _HALF_AN_HOUR_ELSEWHERE.match(text.small, at)
+    if half is not None:
+        half_an_hour = For(timedelta(minutes=30))
+        return Beginning((half_an_hour,), text.words_to(half.end()), is_sure=False)
     found = _FOREIGN_LENGTH.match(text.small, at)
     if found is None:
         return None
     unit = next(unit for unit in _UNITS_ELSEWHERE if found[unit] is not None)
-    length = timedelta(minutes=count_of(found["count"]) * _MINUTES_IN_TYPED[unit])
+    length = timedelta(minutes=count_of(found["count"] or "one") * _MINUTES_IN_TYPED[unit])
     possible = (For(length),) if SHORTEST <= length <= LONGEST_TIME else ()
     return Beginning(possible, text.words_to(found.end()), is_sure=False)
 

@@ -48,7 +48,7 @@ _SIGN = r"[\u00bc-\u00be\u2150-\u215e]"
 
 _WRITTEN = r"\d[/\u2044][1-9]"
 COUNT = (
-    rf"(?:\d+\s+{_WRITTEN}|{_WRITTEN}|\d+(?:[.,]\d+)?\s*{_SIGN}?|\.\d+|{_SIGN}"
+    rf"(?:\d+\s+(?:and\s+)?{_WRITTEN}|{_WRITTEN}|\d+(?:[.,]\d+)?\s*{_SIGN}?|\.\d+|{_SIGN}"
     rf"|(?:{NAMED_COUNT})(?=\s))"
 )
 _NUMBER_PART = re.compile(rf"{_WRITTEN}|\d+(?:[.,]\d+)?|\.\d+|{_SIGN}|[a-z]+")
@@ -61,7 +61,8 @@ def whole_of(typed: str) -> int:
 
 def count_of(typed: str) -> float:
     """What matches COUNT: 2, two, 1.5, 1,5, 1½, 1 1/2."""
-    return float(sum(_value_of(part) for part in _NUMBER_PART.findall(typed)))
+    parts = [part for part in _NUMBER_PART.findall(typed) if part != "and"]
+    return float(sum(map(_value_of, parts)))
 
 
 def _value_of(part: str) -> float:
