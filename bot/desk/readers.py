@@ -224,6 +224,8 @@ def read_log(words: Words) -> TypedCommand:
             named = named_by(word, words.groups)
             found = words.only_target(word, named) if named is not None else found
             words.rest.remove(word)
+    if number is not None:
+        words.rest = [word for word in words.rest if word.bare not in {"pr", "mr", "pull"}]
     where = words.target_anywhere() if found is None else found
     is_group = isinstance(where, Group)
     known = [*LOG_FILTERS, FROM_OPTION] if is_group else LOG_OPTIONS
@@ -549,9 +551,10 @@ def read_resume(words: Words) -> TypedCommand:
     """Read the target and a reason; a lone word is no reason, it may be a name with a mistake."""
     while words.rest and (words.rest[-1].is_emoji or words.rest[-1].bare in POLITE):
         words.rest.pop()
+    _skip_the_pause(words)
     said = [word for word in words.rest if word.bare not in POLITE and not word.is_punctuation]
     # "the api queue" is no more than "api".
-    names = [word for word in said if word.bare not in BEFORE_NAME]
+    names = [word for word in said if word.bare not in BEFORE_NAME and word.bare != NOW]
     if len(names) == 1:
         word = names[0]
         named = words.named(word)
@@ -570,6 +573,14 @@ def read_resume(words: Words) -> TypedCommand:
         raise CommandSyntaxError(problem, "resume", instead)
     reason = words.reason(where)
     return TypedCommand("resume", where, {"reason": reason} if reason else {})
+
+
+def _skip_the_pause(words: Words) -> None:
+    """Read "the pause" in `resume the pause of api`; "pause is over" is a reason."""
+    count = 2 if [word.bare for word in words.rest[:1]] == ["the"] else 1
+    said = [word.bare for word in words.rest[count - 1 : count + 1]]
+    if said == ["pause"] or said in (["pause", "of"], ["pause", "on"], ["pause", "in"]):
+        words.skip(count)
 
 
 def _says_later(words: Words) -> bool:

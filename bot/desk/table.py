@@ -63,7 +63,8 @@ def _read_help(words: Words) -> TypedCommand:
         verb = None
         is_whole = bool(words.all)
     else:
-        verb = command_called(words.all[0].plain, before="help ").name
+        named = [word for word in words.all if word.bare in COMMAND_BY_WORD]
+        verb = command_called((named or words.all)[0].plain, before="help ").name
         is_whole = False
     options = {"verb": verb, "is_whole": is_whole}
     return TypedCommand("help", None, options, needs_repository=False)
@@ -114,6 +115,7 @@ COMMANDS = (
         NAMED_OR_GROUP,
         readers.LOG_OPTIONS,
         read=readers.read_log,
+        offered_for=("history", "events"),
     ),
     Command(
         "rules",
@@ -138,6 +140,7 @@ COMMANDS = (
         f"[checks] {NAMED_OR_GROUP}",
         [BRANCH_OPTION, LAST_WEEK],
         read=_read_stats,
+        offered_for=("statistics", "metrics", "weekly", "report"),
     ),
     Command(
         "pause",
@@ -162,8 +165,8 @@ COMMANDS = (
         "[owner/name|@group|all] [reason]",
         read=readers.read_resume,
         right=Right.RESUME,
-        aliases=("unpause",),
-        offered_for=("start", "go", "unlock", "continue", "unblock", "open", "restart"),
+        aliases=("unpause", "un-pause"),
+        offered_for=("start", "go", "unlock", "continue", "unblock", "open", "reopen", "restart"),
     ),
     Command(
         "extend",
@@ -196,7 +199,7 @@ COMMANDS = (
         "PR [owner/name]",
         read=partial(readers.read_pull_request, action="remove"),
         right=Right.REMOVE,
-        offered_for=("dequeue", "kick", "eject", "drop", "cancel"),
+        offered_for=("dequeue", "unqueue", "kick", "eject", "drop", "cancel"),
     ),
     Command(
         "freeze",
@@ -267,6 +270,7 @@ COMMANDS = (
         "[except:LOGIN] [style:thread|feed|digest] [digest:09:00 ZONE]",
         read=readers.read_subscription,
         right=Right.SUBSCRIBE,
+        offered_for=("follow", "watch"),
     ),
     Command(
         "unsubscribe",
@@ -275,6 +279,7 @@ COMMANDS = (
         "[owner/name|@group|all] [topic …] [branch:GLOB] [except:LOGIN]",
         read=readers.read_unsubscribe,
         right=Right.SUBSCRIBE,
+        offered_for=("unfollow", "unwatch"),
     ),
     Command(
         "subscriptions",
@@ -311,6 +316,7 @@ COMMANDS = (
         ("me", "me mentions off", "me failures merges on"),
         "[mentions|failures|merges|reminders|replacements|confirmations|dm|all on|off]",
         read=readers.read_me,
+        offered_for=("settings", "preferences", "whoami"),
     ),
     Command(
         "mute",

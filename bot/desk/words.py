@@ -113,6 +113,9 @@ _SOME = frozenset(
 )
 """In `pause the other two`, which doesn't say which ones."""
 
+_LENGTH_ALONE = re.compile(r"[0-9]{1,6}[mhdw]")
+"""`stats 30d`: how far back, without `since:`."""
+
 _SHORT_OPTION = re.compile(r"-[a-z]", re.IGNORECASE)
 """`-q acme/api`, as people write options elsewhere."""
 
@@ -892,6 +895,9 @@ class Words:
         while self.rest:
             word = self.rest.pop(0)
             name, value = _option(word)
+            if not name and "since" in by_name and _LENGTH_ALONE.fullmatch(word.bare):
+                name = "since"
+                value = word.bare
             if not name and self.rest and word.bare in by_name:
                 name = word.bare
             option = by_name.get(name)

@@ -1145,6 +1145,23 @@ UNDERSTOOD = [
         "extend until 6",
         "offer: extend acme/site until 18:00, or extend acme/site until 06:00",
     ),
+    # How far back, without its option.
+    (CHANNEL, "log pr 41", "log acme/site #41"),
+    (CHANNEL, "log api 2h", "log acme/api"),
+    (CHANNEL, "audit 24h", "audit"),
+    (CHANNEL, "status 2h", "refuse"),
+    # Other words for a command.
+    (CHANNEL, "statistics api", "offer: stats api"),
+    (CHANNEL, "weekly", "offer: stats"),
+    (CHANNEL, "reopen site", "offer: resume site"),
+    (CHANNEL, "un-pause site", "resume acme/site"),
+    (CHANNEL, "follow api", "offer: subscribe api"),
+    (CHANNEL, "help how do I pause", "help pause"),
+    # "The pause" and "now" beside the name of what is resumed.
+    (CHANNEL, "resume the pause", "resume acme/site"),
+    (CHANNEL, "resume the pause of api", "resume acme/api"),
+    (CHANNEL, "resume api now", "resume acme/api"),
+    (CHANNEL, "resume pause is over", "resume acme/site (pause is over)"),
     # Words around the number of a pull request.
     (CHANNEL, "remove 41 from the queue", "remove acme/site #41"),
     (CHANNEL, "remove 41 from the api queue now!", "remove acme/api #41"),
