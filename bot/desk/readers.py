@@ -617,9 +617,12 @@ def _refuse_later(words: Words, where: Target | None) -> None:
     if not _says_later(words):
         return
     as_reason = _with_reason(words, where)
-    instead = (*as_reason, _with_where("extend", where), _with_where("resume", where))
+    instead = [*as_reason, _with_where("extend", where), _with_where("resume", where)]
+    if _behind_the_queue(words)[0].bare == "after":
+        # "After the deploy" more likely says when.
+        instead = [_with_where("extend", where), *as_reason, _with_where("resume", where)]
     said = "I resume a queue right away. To resume it later, set the end of its pause."
-    raise CommandSyntaxError(said, "resume", instead)
+    raise CommandSyntaxError(said, "resume", tuple(instead))
 
 
 def _refuse_similar(words: Words, word: Word, *, is_alone: bool) -> None:

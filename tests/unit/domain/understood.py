@@ -500,7 +500,7 @@ UNDERSTOOD = [
         CHANNEL,
         "resume after the deploy",
         (
-            "offer: resume acme/site because after the deploy, or extend acme/site, "
+            "offer: extend acme/site, or resume acme/site because after the deploy, "
             "or resume acme/site"
         ),
     ),
