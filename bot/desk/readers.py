@@ -914,13 +914,20 @@ def read_unsubscribe(words: Words) -> TypedCommand:
     if options.style is not None:
         raise words.problem("style: and digest: are for subscribe.")
     if options.level is not None:
-        raise words.problem(f"{options.level} is for subscribe. Name the topics to leave out.")
+        said = f"{options.level} is for subscribe. Name the topics to leave out."
+        instead = (_with_where("unsubscribe", request.where),)
+        is_all = options.level is Level.EVERYTHING
+        raise CommandSyntaxError(said, "unsubscribe", instead if is_all else ())
     return request
+
+
+_AROUND_TOPICS = frozenset({"and", "channel", "for", "from", "here", "this", "to", "us"})
+"""In `subscribe this channel to merges and failures`."""
 
 
 def read_subscription(words: Words, action: str = "subscribe") -> TypedCommand:
     """`all` is every repository, and a group needs its `@`: other words are topics."""
-    words.rest = [word for word in words.rest if word.bare not in {"for", "from", "to"}]
+    words.rest = [word for word in words.rest if word.bare not in _AROUND_TOPICS]
     where = words.target_anywhere(_TOPICS)
     if any(word.bare == ALL for word in words.rest):
         raise words.problem("“all” means every repository. For every topic, type everything.")

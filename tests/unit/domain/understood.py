@@ -1150,6 +1150,11 @@ UNDERSTOOD = [
     (CHANNEL, "log api 2h", "log acme/api"),
     (CHANNEL, "audit 24h", "audit"),
     (CHANNEL, "status 2h", "refuse"),
+    # Other words around topics.
+    (CHANNEL, "subscribe this channel to api", "subscribe acme/api"),
+    (CHANNEL, "subscribe merges and failures", "subscribe acme/site"),
+    (CHANNEL, "unsubscribe from everything", "offer: unsubscribe acme/site"),
+    (CHANNEL, "unsubscribe quiet", "refuse"),
     # Other words for a command.
     (CHANNEL, "statistics api", "offer: stats api"),
     (CHANNEL, "weekly", "offer: stats"),
