@@ -20,7 +20,7 @@ from bot.posts.outbox import Outbox
 from bot.runtime.process import build_runtime
 from bot.runtime.surroundings import Surroundings
 from bot.store import migrate
-from bot.store.backup import back_up, make_ready, presence, restore, take_over
+from bot.store.backup import back_up, make_ready, presence, restore, take_over_database
 from bot.store.connected import present, require_nobody_connected
 from bot.store.engines import create_engine, sqlite_path
 from bot.store.errors import StoreUnavailable, StoreUnusable
@@ -621,7 +621,7 @@ async def test_a_bot_that_lost_all_connections_is_kept_out_when_it_connects_agai
     async with AsyncExitStack() as stack:
         store = Store(create_engine(postgres_url, **PATIENT))
         stack.push_async_callback(store.close)
-        assert not await take_over(store, postgres_url, stack)
+        assert not await take_over_database(store, postgres_url, stack)
         await store.ask()
         is_used = pytest.raises(StoreUnavailable, match="the bot has the database in use")
         with is_used, ExitStack() as renaming:

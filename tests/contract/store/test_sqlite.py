@@ -250,7 +250,7 @@ def read_pauses(transaction: Transaction) -> None:
     group_acts = GroupActs(transaction)
     group_acts.of_request("one")
     group_acts.latest("release", [Action.PAUSE])
-    group_acts.unended(NOW)
+    group_acts.lasting(NOW)
     group_acts.pausing("release", before=1)
 
 

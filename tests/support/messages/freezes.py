@@ -237,7 +237,7 @@ CASES: Cases = {
         SITE,
         Asked("upgrade for 2h", start=Until(time(17))),
         typed_ends(Asked("upgrade for 2h", start=Until(time(17))), NOON, ZoneInfo("Europe/Paris")),
-        later(lambda: [freeze_forms.impact(7)]),
+        later(lambda: [freeze_forms.would_wait(7)]),
         is_freeze=True,
     ),
     "freeze-that-may-begin-then": partial(
