@@ -1,6 +1,7 @@
 """Which queue is meant: asked for once, of whom it concerns, and never guessed."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import select
@@ -12,7 +13,7 @@ from bot.store.transactions import Store
 from tests.e2e.conftest import NAMES, OVER_HTTP, StartBot
 from tests.e2e.test_direct_messages import conversation
 from tests.e2e.test_notices import UNTIL_KNOWN
-from tests.support.bot_tester import ALICE, BOB, BotTester
+from tests.support.bot_tester import ALICE, BOB, HURRIED, BotTester
 from tests.support.shown import Shown
 from tests.support.waiting import until_true
 
@@ -266,9 +267,12 @@ async def test_the_only_paused_queue_is_not_taken_while_another_cannot_be_read(
     start_bot: StartBot,
 ) -> None:
     bot = await start_bot(
-        repositories=dict.fromkeys(NAMES, "quiet"), channels="", logs_pauses=False
+        repositories=dict.fromkeys(NAMES, "quiet"),
+        channels="",
+        logs_pauses=False,
+        every=replace(HURRIED, pauses_read=3600.0),
     )
-    # Until the next poll the bot has not heard of this pause.
+    # The bot hears of this pause by asking for it only.
     bot.merge_queue.pause("acme/api", "Night", by="carol")
     bot.break_service("error", path="/acme/docs/", status=503)
     asked = await bot.ask("/mq resume")
