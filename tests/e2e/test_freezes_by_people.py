@@ -711,10 +711,11 @@ async def test_the_end_of_a_freeze_that_is_typed_again_means_the_one_that_is_lef
     await bot.wait_for_reply("The freeze of acme/site has ended")
     assert [freeze.reason for freeze in frozen(bot)] == ["incident"]
     await bot.type("/mq unfreeze incident is over")
-    await bot.wait_for_post("incident is over")
-    assert frozen(bot) == []
+    # Told by a post or by a reply: the earlier freeze's card may still be open.
+    await until(lambda: not frozen(bot), "the end of the other freeze")
     await bot.stop_bot()
     bot.posts()
+    bot.replies()
     bot.direct_messages(by=ALICE)
 
 
@@ -730,10 +731,11 @@ async def test_the_next_freeze_ends_for_the_same_reason_as_the_one_before(bot: B
     assert "That freeze of acme/site is over." in await bot.ask("/mq unfreeze released")
     await bot.pass_time(660)
     await bot.type("/mq unfreeze released")
-    await bot.wait_for_reply("The freeze of acme/site has ended")
-    assert frozen(bot) == []
+    # Told by a post or by a reply: the earlier freeze's card may still be open.
+    await until(lambda: not frozen(bot), "the end of the other freeze")
     await bot.stop_bot()
     bot.posts()
+    bot.replies()
     bot.direct_messages(by=ALICE)
 
 
