@@ -20,8 +20,9 @@ from sqlalchemy import select
 from typing_extensions import override
 
 from bot.cli.manifest import EVENTS_PATH, over_http, with_required_scopes
-from bot.config.settings import RunSettings, WebSettings
+from bot.config.settings import RunSettings, Settings, WebSettings
 from bot.desk.background import Inbox
+from bot.kernel.attribute_docstrings import attribute_docstrings
 from bot.log.tables import repositories
 from bot.runtime.adapters import OpenStore, open_store
 from bot.runtime.intervals import Intervals
@@ -75,6 +76,11 @@ HURRIED = Intervals(
     board_edits=0.25,
 )
 """Several times as often as for people, but not more: looking is a third of what a bot computes."""
+
+# What a setting takes is read from source code: once here, rather than by a reload in a thread.
+# There Python 3.11 may fail while pytest parses something, too:
+# https://github.com/python/cpython/issues/106905
+attribute_docstrings(Settings)
 
 Mode = Literal["socket", "http"]
 """Socket Mode as `mqbot run`, or signed requests as `mqbot web` and `mqbot worker`."""
