@@ -189,8 +189,8 @@ _DURATIONS = {
     ),
     DurationProblem.PAST: "That time is in the past. Add the day, such as tomorrow 9:00.",
     DurationProblem.UNCLEAR: (
-        "That may mean several times. Write it like until 17:00, until 5pm, until Monday 9:00 or "
-        "2h."
+        "That may mean several times. Write it like 30m, 2h, until 17:00, until 5pm or until "
+        "Monday 9:00."
     ),
     DurationProblem.NO_SUCH_TIME: "That time doesn't exist. Write it like until 15:00.",
     DurationProblem.TWO_ENDS: "Use a duration or an end time, not both.",
