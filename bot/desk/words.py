@@ -396,7 +396,7 @@ class Words:
             return True
         if self.verb not in _WITH_TIMES:
             return False
-        if len(words) == 1 and words[0].plain.isdecimal():
+        if _is_lone_number(words):
             # "site 45": minutes, or the number of a pull request, but no more than a name says.
             return True
         try:
@@ -810,6 +810,8 @@ class Words:
         Raises TargetNotClear if no target was named in front and the text names one.
         """
         self.skip_punctuation()
+        if not self._kept and _is_lone_number(self.rest):
+            return self.rest[0].bare
         words = [] if _says_nothing(self.rest) else self.rest
         if self._kept:
             place = self.all.index(self._kept[-1]) + 1
@@ -926,6 +928,12 @@ class Words:
 def _says_nothing(words: Sequence[Word]) -> bool:
     """Whether they are no reason: "please", "?!", or none at all."""
     return all(word.bare in POLITE or not (word.bare or word.is_emoji) for word in words)
+
+
+def _is_lone_number(words: Sequence[Word]) -> bool:
+    """Whether they are a number, which may be a length: "45", "45 please", "45 now!"."""
+    behind = [word for word in words[1:] if word.bare != "now" and not word.is_emoji]
+    return bool(words) and words[0].bare.isdecimal() and _says_nothing(behind)
 
 
 def the_queue(words: Sequence[Word]) -> int:

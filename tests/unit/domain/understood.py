@@ -757,6 +757,13 @@ UNDERSTOOD = [
     (CHANNEL, "freeze from 5pm upgrade 4.2", "freeze acme/site from 17:00 (upgrade 4.2)"),
     # A number may be minutes, also behind a name.
     (CHANNEL, "pause site 45", "pause acme/site (45), until when?"),
+    (CHANNEL, "pause 45 please", "pause acme/site (45), until when?"),
+    (CHANNEL, "pause 45, thanks", "pause acme/site (45), until when?"),
+    (CHANNEL, "pause 45!", "pause acme/site (45), until when?"),
+    (CHANNEL, "pause 45 now", "pause acme/site (45), until when?"),
+    (CHANNEL, "pause 45 :pray:", "pause acme/site (45), until when?"),
+    (CHANNEL, "pause site 45 please", "pause acme/site (45), until when?"),
+    (CHANNEL, "freeze 45 please", "freeze acme/site (45), until when?"),
     (CHANNEL, "pause acme/api 45", "pause acme/api (45), until when?"),
     (ELSEWHERE, "pause site 45", "ask: pause acme/site (45), or pause (site 45)"),
     (CHANNEL, "freeze site 45", "freeze acme/site (45), until when?"),
