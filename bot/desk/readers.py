@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from bot.acts.asked import (
     BRANCH_PREFIX,
@@ -278,7 +278,7 @@ def read_pause(words: Words) -> TypedCommand:
         where = where or words.target_in_front()
         is_confirmed = is_confirmed or _take_now(words)
     words.refuse_to_leave_out(where)
-    _refuse_not_now(words, where)
+    _refuse_not_now(words, where, times.lasting)
     _refuse_other_command(words, where)
     _refuse_branch(words, where)
     _refuse_one_pull_request(words, where, "remove")
@@ -357,17 +357,44 @@ def _read_times(words: Words, where: Target | None) -> ReadTimes:
     try:
         return read_times(words.times)
     except InvalidDuration as error:
-        meant: list[str] = []
-        for span in possible_spans(words.times):
-            reason = text_of(words.text, words.rest[span.words :])
-            asked = Asked(reason, lasting=span.end, start=span.start)
-            meant.append(f"{_with_where('freeze', where)} {asked.written}")
-            if words.verb != "freeze":
-                # A pause can't begin later.
-                asked = replace(asked, start=None)
-                meant.append(f"{_with_where(words.verb, where)} {asked.written}")
-        error.instead = tuple(meant)
+        error.instead = tuple(dict.fromkeys(_times_meant(words, where)))
         raise
+
+
+def _times_meant(words: Words, where: Target | None) -> list[str]:
+    """The commands for each start and end that may be meant, likeliest first."""
+    length = _length_in_front(words)
+    spans = possible_spans(words.times)
+    meant: list[str] = []
+    for span in spans:
+        reason = text_of(words.text, words.rest[span.words :])
+        asked = Asked(reason, lasting=span.end, start=span.start)
+        meant.append(f"{_with_where('freeze', where)} {asked.written}")
+        if words.verb != "freeze" and length is None:
+            # A pause can't begin later.
+            asked = replace(asked, start=None)
+            meant.append(f"{_with_where(words.verb, where)} {asked.written}")
+    if length is not None and spans:
+        # What looks like a start may begin the reason: "2h on friday we ship".
+        at_once = f"{_with_where(words.verb, where)} {written(length.lasting)}"
+        is_all = spans[0].words == len(words.times)
+        reason = text_of(words.text, words.rest[length.taken :])
+        place = len(meant) if words.verb == "freeze" else 1
+        meant.insert(place, at_once if is_all else f"{at_once} because {reason}")
+    return meant
+
+
+class _Length(NamedTuple):
+    lasting: For
+    taken: int  #: how many words it takes
+
+
+def _length_in_front(words: Words) -> _Length | None:
+    try:
+        found = read_lasting(words.times)
+    except InvalidDuration:
+        return None
+    return _Length(found.at, found.words) if isinstance(found.at, For) else None
 
 
 BEGINS_NOW = "I pause a queue right away, but a freeze can begin later."
@@ -379,20 +406,27 @@ def _refuse_to_begin_later(
     """Raises CommandSyntaxError for "pause from 5pm until 7pm" and "pause at 5pm for 2h"."""
     said = [word.plain for word in words.rest]
     end = [written(times.lasting)] if times.lasting is not None else []
-    start = said[1:] if said[0].lower() in BEFORE_A_START else said
+    if _length_in_front(words) is not None:
+        start = times.written.split()[1:]
+    else:
+        start = said[1:] if said[0].lower() in BEFORE_A_START else said
     freeze = [_with_where("freeze", where), FROM_WORD, *start]
     pause = [_with_where(words.verb, where), *end, *said[taken:]]
     raise CommandSyntaxError(BEGINS_NOW, words.verb, (" ".join(freeze), " ".join(pause)))
 
 
-def _refuse_not_now(words: Words, where: Target | None) -> None:
-    """Raises CommandSyntaxError for a pause or a freeze that is to wait for something."""
+def _refuse_not_now(words: Words, where: Target | None, lasting: Lasting | None = None) -> None:
+    """Raises CommandSyntaxError for a pause or a freeze that is to wait for something.
+
+    `lasting`: the end that stands in front, as in "2h starting at 5pm".
+    """
     left = _behind_the_queue(words)
     start = start_meant(left)
     if words.is_settled or (start is None and not _says_not_now(words)):
         return
     times = [word.plain for word in times_of_start(left) or ()] if start is Start.LATER else []
-    at_once = " ".join((_with_where(words.verb, where), *_end_after(times)))
+    end = () if lasting is None else (written(lasting),)
+    at_once = " ".join((_with_where(words.verb, where), *(end or _end_after(times))))
     instead = [*_with_reason(words, where), at_once]
     if start is Start.REGULARLY:
         said = f"I {words.verb} a queue once. {WINDOWS}"
@@ -403,7 +437,10 @@ def _refuse_not_now(words: Words, where: Target | None) -> None:
     else:
         said = "I pause a queue right away, and can't wait for anything."
     if times:
-        instead.insert(0, " ".join((_with_where("freeze", where), FROM_WORD, *times)))
+        freeze = [_with_where("freeze", where), FROM_WORD, *times]
+        if isinstance(lasting, For) and not _end_after(times):
+            freeze += [FOR, *end]
+        instead.insert(0, " ".join(freeze))
     raise CommandSyntaxError(said, words.verb, tuple(instead))
 
 
@@ -791,7 +828,7 @@ def read_freeze(words: Words) -> TypedCommand:
     words.refuse_to_leave_out(where)
     _refuse_branch(words, where)
     _refuse_exception(words)
-    _refuse_not_now(words, where)
+    _refuse_not_now(words, where, times.lasting)
     _refuse_other_command(words, where)
     asked = replace(
         times,

@@ -94,17 +94,17 @@ _WORKING_TIME = re.compile(
 )
 """Nobody knows whose."""
 
-_IN_THE_PAST = re.compile(
-    r"(?:ago|late|old|older|since|behind|earlier|too\s+late|in\s+a\s+row)(?![a-z])"
-)
+_IN_THE_PAST = re.compile(r"(?:ago|late|old|older|behind|earlier|too\s+late|in\s+a\s+row)(?![a-z])")
 """Words of a reason: "an hour ago CI broke"."""
 
 _FROM_ANOTHER_TIME = r"after|before|from|once(?!\s+(?:more|again))|when|as\s+soon\s+as|or"
 _COUNTS_LATER = re.compile(rf"(?:\d\d\s+)?(?:{_FROM_ANOTHER_TIME})(?![a-z])")
 """A length that doesn't count from now, as far as anybody can say: "40m after the copy"."""
 
-_OF_SOMETHING = re.compile(rf"(?:\d\d\s+)?(?:of|long|later|left|if|{_FROM_ANOTHER_TIME})(?![a-z])")
-"""Of a reason, or of an end: "2 hours of red builds", but "2 hours of maintenance" too."""
+_OF_SOMETHING = re.compile(
+    rf"(?:\d\d\s+)?(?:of|long|later|left|if|since|{_FROM_ANOTHER_TIME})(?![a-z])"
+)
+"""Of a reason, or of an end: "2h of red builds", but "2h of maintenance", "2h since CI is down"."""
 
 _IN_HOURS = re.compile(r"h(?:(?:ou)?rs?)?\.?$")
 _MINUTES_NEXT = re.compile(r"[0-5]\d(?!\S)")

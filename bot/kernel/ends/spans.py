@@ -4,7 +4,16 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bot.kernel.durations import UNTIL_WORD, DurationProblem, For, Lasting, Until
+from bot.kernel.durations import (
+    FOR,
+    NEXT_WORD,
+    UNTIL_WORD,
+    DurationProblem,
+    For,
+    Lasting,
+    Until,
+    written,
+)
 from bot.kernel.ends.hours import read_hours
 from bot.kernel.ends.phrases import (
     WITHOUT_TIME,
@@ -13,7 +22,7 @@ from bot.kernel.ends.phrases import (
     read_lasting,
     read_start,
 )
-from bot.kernel.ends.typed import LONGEST_PHRASE
+from bot.kernel.ends.typed import LONGEST_PHRASE, Beginning
 from bot.kernel.errors import InvalidDuration
 
 FROM_WORD = "from"
@@ -26,6 +35,15 @@ _MAY_BE_HOURS = re.compile(
     r"\d\S*\s*(?:[-\u2013\u2014]|(?:to|until|till|and)\s)\s*\d", re.IGNORECASE
 )
 """A quick look, because most words are none."""
+
+
+_MAY_BE_A_START = re.compile(
+    r"(?:at|between|from|in|next|on|tomorrow|tonight"
+    r"|(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+    r"|\d+[./-]\S*)$",
+    re.IGNORECASE,
+)
+"""A quick look at the word behind a length, because most begin a reason."""
 
 
 class LeadingTimes(NamedTuple):
@@ -48,13 +66,57 @@ def read_span(words: Sequence[str]) -> LeadingTimes:
         if spans:
             raise _unclear(words, spans[0].words)
     start, taken = _start(words)
-    end = read_lasting(words) if start is None else _read_end_of_span(words[taken:])
-    return LeadingTimes(start, end.at, taken + end.words)
+    if start is not None:
+        end = _read_end_of_span(words[taken:])
+        return LeadingTimes(start, end.at, taken + end.words)
+    end = read_lasting(words)
+    spans = _spans_behind_length(words, end)
+    if len(spans) == 1 and spans[0].words == len(words):
+        return spans[0]
+    if spans:
+        raise _unclear(words, spans[0].words)
+    return LeadingTimes(None, end.at, end.words)
 
 
 def possible_spans(words: Sequence[str]) -> Sequence[LeadingTimes]:
     """What a start and an end in front may mean, likeliest first; none if nothing begins so."""
-    return _spans_of_hours(words) or _spans_of_days(words)
+    spans = _spans_of_hours(words) or _spans_of_days(words)
+    if spans:
+        return spans
+    try:
+        return _spans_behind_length(words, read_lasting(words))
+    except InvalidDuration:
+        return ()
+
+
+def _spans_behind_length(words: Sequence[str], length: LeadingTime) -> Sequence[LeadingTimes]:
+    """What a length with a start behind it may mean, such as "2h at 5pm", "for 1h tomorrow"."""
+    if not isinstance(length.at, For):
+        return ()
+    behind = words[length.words : length.words + LONGEST_PHRASE]
+    if not behind or not _MAY_BE_A_START.match(behind[0]):
+        return ()
+    for count in range(len(behind), 0, -1):
+        turned = [*behind[:count], FOR, written(length.at)]
+        whole = [span for span in _all_spans(turned) if span.words == len(turned)]
+        if whole and all(_is_start_behind(span, turned[0].lower()) for span in whole):
+            return [LeadingTimes(span.start, length.at, length.words + count) for span in whole]
+    return ()
+
+
+def _is_start_behind(span: LeadingTimes, first: str) -> bool:
+    """Not "45m 5 runners are down" and "45m today CI is flaky"."""
+    if span.start is None:
+        return False
+    has_day = isinstance(span.start, Until) and span.start.words not in {NEXT_WORD, "today"}
+    return first in {IN_WORD, "tonight", *BEFORE_A_START} or (has_day and _has_day(span.start))
+
+
+def _all_spans(words: Sequence[str]) -> Sequence[LeadingTimes]:
+    try:
+        return [read_span(words)]
+    except InvalidDuration:
+        return _spans_of_hours(words) or _spans_of_days(words)
 
 
 def _spans_of_hours(words: Sequence[str]) -> Sequence[LeadingTimes]:
@@ -76,6 +138,8 @@ def _spans_of_days(words: Sequence[str]) -> Sequence[LeadingTimes]:
         if start is None or _JOINS_TIMES.isdisjoint(joiner):
             return ()
         behind = words[taken + 1 :] if joiner[-1] in _JOINS_TIMES else words[taken:]
+        if joiner[-1] == FOR:
+            return _with_length(start, taken, read_lasting([FOR, *behind]))
         end = read_beginning([UNTIL_WORD, *behind], is_start=True)
     except InvalidDuration:
         return ()
@@ -93,6 +157,13 @@ def _spans_of_days(words: Sequence[str]) -> Sequence[LeadingTimes]:
         # Both begin with work, or both at midnight.
         pairs = [*zip(starts, ends, strict=False)]
     return [LeadingTimes(begun, ended, taken) for begun, ended in pairs]
+
+
+def _with_length(start: Beginning, taken: int, length: LeadingTime) -> Sequence[LeadingTimes]:
+    """Each start with the length behind it, for which the words in front are `taken`."""
+    if not isinstance(length.at, For):
+        return ()
+    return [LeadingTimes(begun, length.at, taken + length.words) for begun in start.readings]
 
 
 def _has_day(at: Lasting) -> bool:

@@ -686,7 +686,9 @@ PHRASES = (
     Phrase("within reach", TEXT),
     Phrase("next release", TEXT),
     Phrase("5 minutes late", TEXT),
-    Phrase("10 minutes since the deploy", TEXT),
+    # The length is that of the pause in "45m since CI is down".
+    Phrase("10 minutes since the deploy", ASK),
+    Phrase("45m since CI is down", ASK),
     Phrase("3 hours behind schedule", TEXT),
     Phrase("2 days old branch", TEXT),
     Phrase("tests are red after 40m", TEXT),

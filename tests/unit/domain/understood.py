@@ -1372,7 +1372,65 @@ UNDERSTOOD = [
     (PAUSE_THREAD, "resume starting 5pm", "offer: extend acme/api, or resume acme/api"),
     (CHANNEL, "pause every night at 5", "offer: pause acme/site"),
     (CHANNEL, "pause the queue each monday morning", "offer: pause acme/site"),
-    (CHANNEL, "pause 2h every 2 days", "offer: pause acme/site"),
+    (CHANNEL, "pause 2h every 2 days", "offer: pause acme/site 2h"),
+    # A start behind the length.
+    (CHANNEL, "freeze 2h at 5pm", "freeze acme/site from 17:00 2h"),
+    (CHANNEL, "freeze 1h in 2h", "freeze acme/site in 2h 1h"),
+    (CHANNEL, "freeze acme/api 2h at 5pm please", "freeze acme/api from 17:00 2h"),
+    (
+        CHANNEL,
+        "freeze for 2h tomorrow",
+        (
+            "offer: freeze acme/site from tomorrow 09:00 2h, or freeze acme/site from "
+            "tomorrow 00:00 2h, or freeze acme/site 2h"
+        ),
+    ),
+    (
+        CHANNEL,
+        "freeze tomorrow for 2h",
+        (
+            "offer: freeze acme/site from tomorrow 09:00 2h, or freeze acme/site from "
+            "tomorrow 00:00 2h"
+        ),
+    ),
+    (
+        CHANNEL,
+        "freeze 2h at 5pm deploys fail",
+        (
+            "offer: freeze acme/site from 17:00 2h deploys fail, or freeze acme/site 2h "
+            "because at 5pm deploys fail"
+        ),
+    ),
+    (
+        CHANNEL,
+        "freeze 2h starting 5pm",
+        ("offer: freeze acme/site from 5pm for 2h, or freeze acme/site 2h"),
+    ),
+    (
+        CHANNEL,
+        "pause 2h at 5pm",
+        ("offer: freeze acme/site from 17:00 2h, or pause acme/site 2h"),
+    ),
+    (
+        CHANNEL,
+        "pause 2h on friday we ship",
+        (
+            "offer: freeze acme/site from fri 09:00 2h we ship, or pause acme/site 2h "
+            "because on friday we ship, or freeze acme/site from fri 00:00 2h we ship"
+        ),
+    ),
+    (
+        CHANNEL,
+        "pause 30m in 5 minutes we deploy",
+        (
+            "offer: freeze acme/site from in 5m 30m we deploy, or pause acme/site 30m "
+            "because in 5 minutes we deploy"
+        ),
+    ),
+    (CHANNEL, "pause 45m 5 runners are down", "pause acme/site 45m (5 runners are down)"),
+    (CHANNEL, "pause 45m today CI is flaky", "pause acme/site 45m (today CI is flaky)"),
+    (CHANNEL, "pause 45m in CI all is red", "pause acme/site 45m (in CI all is red)"),
+    (CHANNEL, "pause 45m at the moment CI is red", "pause acme/site 45m (at the moment CI is red)"),
     (CHANNEL, "freeze daily at 17:00", "offer: freeze acme/site"),
     (FREEZE_THREAD, "unfreeze weekends", "offer: unfreeze acme/api"),
     (CHANNEL, "pause starting today", "pause acme/site (starting today)"),
