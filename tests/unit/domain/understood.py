@@ -1373,6 +1373,11 @@ UNDERSTOOD = [
     (CHANNEL, "pause every night at 5", "offer: pause acme/site"),
     (CHANNEL, "pause the queue each monday morning", "offer: pause acme/site"),
     (CHANNEL, "pause 2h every 2 days", "offer: pause acme/site 2h"),
+    # From which day until which, in one word.
+    (CHANNEL, "freeze mon-fri", "freeze acme/site (mon-fri), until when?"),
+    (CHANNEL, "freeze 24.12.-27.12. x", "freeze acme/site (24.12.-27.12. x), until when?"),
+    (CHANNEL, "pause red-green deploy broken", "pause acme/site (red-green deploy broken)"),
+    (CHANNEL, "pause may-day release", "pause acme/site (may-day release)"),
     # A start behind the length.
     (CHANNEL, "freeze 2h at 5pm", "freeze acme/site from 17:00 2h"),
     (CHANNEL, "freeze 1h in 2h", "freeze acme/site in 2h 1h"),
