@@ -4,9 +4,9 @@ A queue entry is one pull request's time in the queue. It begins with its ENTER 
 LEAVE, and the service names it by a session id. Neither is always there: an older service names no
 session, and the stored log lacks an ENTER from before anybody followed such events. So
 
-- whoever reads backwards from an end takes the events since the last ENTER or LEAVE before it:
+- code that reads backwards from an end takes the events since the last ENTER or LEAVE before it:
   `entered_at` here, `facts_about`, and `with_preceding_events`, which leaves out other sessions;
-- whoever reads forwards, for a thread, takes the session, else the times (`feed/threads.py`).
+- code that reads forwards, for a thread, takes the session, else the times (`feed/threads.py`).
 """
 
 from collections import defaultdict

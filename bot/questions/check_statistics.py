@@ -67,7 +67,7 @@ def compare_removals(  # noqa: PLR0913  # two are keywords
         if freeze.begins_at is not None
     ]
 
-    # If the service's clock is ahead of ours, its newest events lie in our future.
+    # The service's clock may be ahead of ours, and so may its newest events be.
     last = end - timedelta.resolution
 
     def of(start: datetime, until: datetime) -> Removals:

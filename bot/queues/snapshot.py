@@ -13,8 +13,8 @@ from bot.pauses.pause import PauseRecord
 class Snapshot:
     """The live queue as one reading of the service and of the store showed it.
 
-    It is never stored and never kept for a later question: whoever asks reads again. So it is as
-    old as `read_at` says, and a queue that couldn't be read has none (`ReadQueue`).
+    It is never stored or kept: each question reads the queue again. So it is as old as `read_at`
+    says, and a queue that couldn't be read has none (`ReadQueue`).
     """
 
     repository: RepositoryName

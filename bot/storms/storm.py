@@ -26,7 +26,7 @@ class FailureStorm:
     `StormCount` decides that one begins, and by the events it routes that one is over: a merge
     after CALM (`after_merge`), or a failure after which more merge than fail (`outnumbered`).
     `EndStorms` decides where no event comes: nothing failed for STORM_SPAN (`after_reading`), or
-    the settings dropped the repository. Whoever ends it stores `ended_at`, which stays.
+    the settings dropped the repository. Both store `ended_at`, which stays.
     """
 
     repository: RepositoryName
