@@ -148,6 +148,7 @@ async def test_a_freeze_that_begins_later_asks_for_an_end_that_nobody_can_read(
     assert "until when?" in question
     await bot.click(question, "No end; the reason is “until fixed”")
     await bot.wait_for_change(question, "A freeze of acme/site is planned from")
+    await bot.wait_for_post("*A freeze of acme/site is planned* · until fixed")
     (freeze,) = bot.merge_queue.repository("acme/site").freezes
     assert to_datetime(freeze.start) == begins.replace(second=0, microsecond=0)
     assert freeze.end is None
