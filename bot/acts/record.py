@@ -94,6 +94,7 @@ class Circumstance(StrEnum):
     AS_AUTHOR = "as_author"
     LEFT_UNSEEN = "left_unseen"
     MERGED_FIRST = "merged_first"
+    REMOVED_LATER = "removed_later"
     NOT_CARRIED_OUT = "not_carried_out"
     FOUND_RUNNING = "found_running"
     NOT_SENT = "not_sent"
@@ -111,6 +112,8 @@ _CIRCUMSTANCES = {
     Circumstance.LEFT_UNSEEN: "its answer was lost; the pull request had left when looked up",
     # The service had taken its removal.
     Circumstance.MERGED_FIRST: "the pull request merged before it left the queue",
+    # Its pull request was still queued when somebody asked again.
+    Circumstance.REMOVED_LATER: "its answer was lost; a later request removed the pull request",
     # It may still prove to be carried out.
     Circumstance.NOT_CARRIED_OUT: "not carried out when looked up",
     # Nothing says who resumed it; the event log may still.
@@ -123,7 +126,12 @@ _CIRCUMSTANCES = {
 
 
 _LOOKED_UP = frozenset(
-    {Circumstance.NOT_CARRIED_OUT, Circumstance.FOUND_RUNNING, Circumstance.MERGED_FIRST}
+    {
+        Circumstance.NOT_CARRIED_OUT,
+        Circumstance.FOUND_RUNNING,
+        Circumstance.MERGED_FIRST,
+        Circumstance.REMOVED_LATER,
+    }
 )
 """What a look at the service shows later than its answer, or without one.
 

@@ -190,8 +190,14 @@ class TellOutcomes:
         is_leaving = found is not None and found.pull_request.dequeue_requested
         if not is_leaving and (found is not None or status.unreadable):
             return False
+        now = self.acts.clock.now()
+        later = await self.acts.last_done(started, Action.REMOVE)
+        if later is not None and later.at > started.at:
+            here = await self.acts.here(started.where.channel_id)
+            await self.acts.store.run(_end_removed_later, started, later, here, now)
+            return True
         left = started.under(Circumstance.LEFT_UNSEEN)
-        await self.acts.store.run(_end_done, left, self.acts.clock.now(), None, ())
+        await self.acts.store.run(_end_done, left, now, None, ())
         return True
 
     async def _has_left(self, removal: AuditRecord) -> bool:
@@ -373,6 +379,18 @@ def _end_looked_up(
     Audit(transaction).add(ended)
 
 
+def _end_removed_later(
+    transaction: Transaction,
+    started: AuditRecord,
+    later: AuditRecord,
+    here: Sequence[str],
+    now: datetime,
+) -> None:
+    """The channels `here` get the post about the removal that succeeded, if they hadn't it."""
+    _end_looked_up(transaction, started, Circumstance.REMOVED_LATER, now)
+    post_act(transaction, later, here)
+
+
 def _tell(
     transaction: Transaction, request: Unanswered, here: Sequence[str], now: datetime
 ) -> None:
@@ -384,8 +402,11 @@ def _tell(
     address = request.user_id
     if request.was_left and here and act is not None:
         address = here[0]
-    is_shown = act is not None and act.result is ActResult.DONE and act.action in _SHOWN_ACTIONS
-    if is_shown and address in here:
+    is_posted = act is not None and (
+        (act.result is ActResult.DONE and act.action in _SHOWN_ACTIONS)
+        or act.outcome.circumstance is Circumstance.REMOVED_LATER
+    )
+    if is_posted and address in here:
         # The card, or the post about its end, tells it there.
         return
     _notify(transaction, SubjectKind.OUTCOME, request, address, now)

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.acts.record import Action, ActResult
+from bot.acts.ends import with_unknown_end
+from bot.acts.record import Action, ActResult, Circumstance
 from tests.e2e.conftest import OVER_SOCKET_MODE, StartBot
 from tests.e2e.test_policies import start
 from tests.e2e.test_who_may_act import acts
 from tests.support.bot_tester import ALICE, BOB, CAROL, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.shown import Shown
+from tests.support.waiting import until_true
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
@@ -378,6 +380,31 @@ async def test_a_removal_that_nobody_wants_or_that_did_not_arrive_changes_nothin
     await bot.wait_for_post(REMOVED.format(number))
     await bot.wait_for_change(asked, "was removed")
     assert "tried to remove" in await bot.ask("/mq audit")
+
+
+async def test_a_removal_that_succeeds_the_second_time_is_posted_once(
+    start_bot: StartBot,
+) -> None:
+    """The first request's answer is lost: what became of it is no second removal."""
+    bot = await start_bot(channels="")
+    number = bot.enqueue(hangs=True)
+    asked = await question(bot, number)
+    bot.break_service("error", path="/dequeue", method="POST", status=503)
+    await bot.click(asked, "Remove")
+    await bot.wait_for_reply("The merge queue service isn't responding")
+    bot.fix_service()
+    await bot.click(asked, "Remove")
+    await bot.wait_for_post(REMOVED.format(number))
+    await bot.wait_for_change(asked, "was removed")
+
+    async def are_both_known() -> bool:
+        return not with_unknown_end(await acts(bot))
+
+    await until_true(are_both_known, "what became of the first request")
+    await bot.has_posted()
+    assert len(bot.posts()) == 1
+    results = [(act.result, act.outcome.circumstance) for act in await acts(bot)]
+    assert (ActResult.FAILED, Circumstance.REMOVED_LATER) in results
 
 
 async def test_where_the_bot_cannot_post_the_channel_sees_the_answer(bot: BotTester) -> None:

@@ -208,9 +208,11 @@ def _has_merged(act: AuditRecord) -> bool:
 
 
 def _is_as_asked(act: AuditRecord) -> bool:
-    """Whether it was carried out, or the queue runs, no matter who resumed it."""
-    is_found_running = act.outcome.circumstance is Circumstance.FOUND_RUNNING
-    return act.result is ActResult.DONE or is_found_running
+    """Whether it was carried out, or all is as asked, no matter whose doing that is."""
+    return act.result is ActResult.DONE or act.outcome.circumstance in _DONE_OTHERWISE
+
+
+_DONE_OTHERWISE = frozenset({Circumstance.FOUND_RUNNING, Circumstance.REMOVED_LATER})
 
 
 def _how_the_queue_stands(act: AuditRecord, words: _Words, in_force: PauseRecord | None) -> str:
