@@ -24,13 +24,9 @@ from bot.freezes.reading import listed_freezes
 from bot.kernel.errors import BotError
 from bot.kernel.repository import RepositoryName
 from bot.kernel.tasks import Tasks
-from bot.log.classification import is_merge
-from bot.log.sources import answer_or
-from bot.merge_queue.event_types import LEAVE
 from bot.merge_queue.freezes import begins_as, ends_as
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
-from bot.merge_queue.window import window_back
 from bot.pauses.group_pauses import group_act_subject, notify_together, with_recorded
 from bot.pauses.group_work import EndCutShort
 from bot.pauses.known import same_reason
@@ -41,6 +37,7 @@ from bot.pauses.rows import Pauses
 from bot.pauses.settling import keep_reading, read_pause_for_act
 from bot.posts.delivery import Subject, SubjectKind
 from bot.posts.enqueueing import enqueue_urgent
+from bot.removals.removing import has_merged_since
 from bot.store.transaction import Transaction
 
 logger = logging.getLogger(__name__)
@@ -219,21 +216,12 @@ class TellOutcomes:
                 return False
             await self.acts.store.run(_end_looked_up, removal, Circumstance.NOT_CARRIED_OUT, now)
             return True
-        if await self._has_merged(removal, now):
+        if await has_merged_since(self.merge_queue, removal, now):
             await self.acts.store.run(_end_looked_up, removal, Circumstance.MERGED_FIRST, now)
             return True
         here = await self.acts.here(removal.where.channel_id)
         await self.acts.store.run(post_act, removal, here)
         return True
-
-    async def _has_merged(self, removal: AuditRecord, now: datetime) -> bool:
-        """Whether the log says that the pull request merged since; it may not be readable."""
-        window = window_back(now, now, now - removal.at)
-        asked = self.merge_queue.event_page(
-            removal.repository, window, types=[LEAVE], pull_request=removal.pull_request
-        )
-        page = await answer_or(None, asked)
-        return page is not None and any(map(is_merge, page.events))
 
     async def _has_changed_freezes(self, started: AuditRecord) -> bool:
         listed = await listed_freezes(self.merge_queue, started.repository)

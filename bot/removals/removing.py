@@ -12,14 +12,16 @@ from bot.acts.recording import RecordActs, failed_act
 from bot.kernel.actor import Caller
 from bot.kernel.errors import ActState, failing
 from bot.kernel.repository import RepositoryName
+from bot.log.classification import is_merge
 from bot.log.rows import Events, PullRequests
 from bot.log.sources import answer_or
 from bot.merge_queue.errors import join_answers
 from bot.merge_queue.event_records import PullRequestRecord
-from bot.merge_queue.event_types import ENTER, MERGED
+from bot.merge_queue.event_types import ENTER, LEAVE, MERGED
 from bot.merge_queue.port import MergeQueue
 from bot.merge_queue.position import still_queued
 from bot.merge_queue.queue import QueuedPullRequest, Removal
+from bot.merge_queue.window import CLOCK_ALLOWANCE, window_back
 from bot.people.rows import People
 from bot.removals.removal import NotRemoved, RemovalOutcome, Removed, Unremovable, WouldRemove
 from bot.store.transaction import Transaction
@@ -130,9 +132,9 @@ class RemovePullRequest:
     async def _has_left(self, act: AuditRecord, number: int) -> bool:
         """Whether it is out of the queue: the service may take a while, or not say."""
         status = await answer_or(None, self.merge_queue.status(act.repository))
-        if status is None:
+        if status is None or status.unreadable or still_queued(number, status) is not None:
             return False
-        return still_queued(number, status) is None and not status.unreadable
+        return not await has_merged_since(self.merge_queue, act, self.acts.clock.now())
 
     async def _left(self, act: AuditRecord) -> NotRemoved:
         by = await self.acts.last_done(act, Action.REMOVE)
@@ -140,6 +142,21 @@ class RemovePullRequest:
             # That removal isn't why it is out now.
             by = None
         return NotRemoved(act.repository, act.pull_request or 0, Unremovable.GONE, by)
+
+
+async def has_merged_since(merge_queue: MergeQueue, removal: AuditRecord, now: datetime) -> bool:
+    """Whether the log shows that the pull request merged; False where it can't be read.
+
+    It was queued when its removal was asked for, by a clock that may differ from the service's.
+    """
+    window = window_back(now, now, now - removal.at + CLOCK_ALLOWANCE)
+    asked = merge_queue.event_page(
+        removal.repository, window, types=[MERGED, LEAVE], pull_request=removal.pull_request
+    )
+    page = await answer_or(None, asked)
+    return page is not None and any(
+        event.type == MERGED or is_merge(event) for event in page.events
+    )
 
 
 def _was_queued_since(transaction: Transaction, removal: AuditRecord) -> bool:

@@ -12,13 +12,14 @@ from tests.e2e.test_policies import start
 from tests.e2e.test_who_may_act import acts
 from tests.support.bot_tester import ALICE, BOB, CAROL, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.shown import Shown
-from tests.support.waiting import until_true
+from tests.support.waiting import until, until_true
 
 pytestmark = [pytest.mark.e2e, OVER_SOCKET_MODE]
 
 SITE = "acme/site"
 REMOVED = "*Removed from the queue* #{}"
 LEAVING = f"#{{}} is being removed from the queue of {SITE}. I'll post here once it has left."
+MERGED_FIRST = f"#{{}} of {SITE} merged before it was removed from the queue."
 REFUSAL = "Only carol can remove other people's pull requests from a queue."
 ONLY_CAROL = f"""
     MQBOT_LOGINS = "@{{}}"
@@ -313,21 +314,42 @@ async def test_a_pull_request_that_merges_before_it_is_removed_is_said_to_have_m
 ) -> None:
     """Also to a channel that doesn't follow merges."""
     bot = await start_bot(channels=f"{SITE}={MERGE_QUEUE}:pause", dialect="live", removal_lag=600)
+    bot.stand_still()
     number = bot.enqueue()
     asked = await question(bot, number)
     await bot.click(asked, "Remove")
     await bot.wait_for_change(asked, LEAVING.format(number))
+    bot.go_on()
     await bot.pass_time(300)
     await bot.happens("action.queue.merged", number)
     await bot.pass_time(60)
-    post = await bot.wait_for_post(
-        f"#{number} of {SITE} merged before it was removed from the queue."
-    )
+    post = await bot.wait_for_post(MERGED_FIRST.format(number))
     assert "alice asked for it" in post
     assert post.labels == []
     await bot.has_posted()
     assert len(bot.posts()) == 1
     assert "merged before it left the queue" in await bot.ask("/mq audit")
+
+
+async def test_one_that_merges_while_its_removal_is_answered_is_not_said_to_be_removed(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=f"{SITE}={MERGE_QUEUE}:pause", dialect="live", removal_lag=600)
+    bot.stand_still()
+    number = bot.enqueue()
+    asked = await question(bot, number)
+    bot.break_service("slow", path="/merge-queue/status", method="GET", seconds=1.0)
+    await bot.click(asked, "Remove")
+    await until(lambda: bot.requests("/dequeue"), "the removal at the service")
+    bot.go_on()
+    bot.merge_queue.skip(300)
+    await bot.wait_for_change(asked, LEAVING.format(number))
+    bot.fix_service()
+    await bot.happens("action.queue.merged", number)
+    await bot.pass_time(60)
+    await bot.wait_for_post(MERGED_FIRST.format(number))
+    await bot.has_posted()
+    assert len(bot.posts()) == 1
 
 
 async def test_a_pull_request_that_stays_although_the_service_took_its_removal_is_reported(
