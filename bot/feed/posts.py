@@ -31,10 +31,6 @@ SAME_MOMENT = timedelta(seconds=10)
 def _event_post(transaction: Transaction, delivery: Delivery, claim: Claim) -> Message | None:
     root = claim.root_of(delivery)
     is_reply = root is not None and not root.is_lost
-    if is_reply and delivery.kind == EventKind.FAILURE:
-        alone = event_post(transaction, delivery, claim.at, is_reply=False)
-        if alone is not None:
-            claim.alone[delivery.delivery_id] = alone
     return event_post(transaction, delivery, claim.at, is_reply=is_reply)
 
 

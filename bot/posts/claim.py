@@ -31,8 +31,6 @@ class Claim:
     #: the live messages that the deliveries post, or to whose threads they go, by id
     live: dict[int, LiveMessage]
     messages: dict[str, Message] = field(default_factory=dict)
-    #: what a reply says where the first message of its thread is gone, if that is more
-    alone: dict[str, Message] = field(default_factory=dict)
     #: the deliveries whose message is plain text because of a defect
     failed: set[str] = field(default_factory=set)
 

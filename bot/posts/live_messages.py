@@ -188,6 +188,22 @@ class LiveMessages(Part):
         values = {"message_ts": message_ts, "shown": shown, "digest": digest, "failures": 0}
         self._run(_SET_POSTED, {"posted_id": message_id, **values})
 
+    def replaced(
+        self, message_id: int | None, lost_ts: str, message_ts: str, now: datetime
+    ) -> None:
+        """A reply takes the place of the first message `lost_ts` of a queue entry's thread.
+
+        It stands in the channel and shows the entry from the next edit on. Otherwise the entry
+        would be posted again beside it.
+        """
+        which = (
+            LIVE_MESSAGE_COLUMNS.message_id == message_id,
+            LIVE_MESSAGE_COLUMNS.kind == LiveKind.ENTRY,
+            LIVE_MESSAGE_COLUMNS.message_ts == lost_ts,
+        )
+        values = {"message_ts": message_ts, "shown": 0, "digest": None, "failures": 0}
+        self._change(live_messages, *which, **values, due_at=now)
+
     def begin_edits(
         self, subject: LiveSubject, channel_id: str, message_ts: str, digest: str | None
     ) -> None:

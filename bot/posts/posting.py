@@ -213,6 +213,10 @@ def record_outcome(
         LiveMessages(transaction).posted(
             after.subject.subject_id, progress.message_ts, outcome.shown, outcome.digest
         )
+    elif progress.message_ts is not None and outcome.replaces is not None:
+        LiveMessages(transaction).replaced(
+            after.root_id, outcome.replaces, progress.message_ts, now
+        )
     Outbox(transaction).record([after, *outcome.given_back])
     if progress.state is DeliveryState.DELIVERED:
         when_posted(transaction, after, outcome.digest)

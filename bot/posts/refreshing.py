@@ -218,6 +218,10 @@ def _record(
 ) -> None:
     Leases(transaction).require(lease, now)
     live_messages = LiveMessages(transaction)
+    stored = live_messages.get([after.message_id]).get(after.message_id)
+    if stored is None or stored.message_ts != after.message_ts:
+        # A reply has taken its place meanwhile, and is to be edited.
+        return
     if error is None or error.refusal is Refusal.MESSAGE:
         live_messages.showed(after.message_id, after.wanted, after.digest, lease.holder)
     elif error.refusal not in LOST_MESSAGE_REFUSALS:

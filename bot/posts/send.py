@@ -90,6 +90,8 @@ class SendResult:
     shown: int = 0  #: the state of its subject that the post of a live message shows
     digest: str | None = None  #: the digest of that message
     following: Delivery | None = None  #: the delivery to send next
+    #: the `ts` of its thread's first message, if that is gone and the post stands in the channel
+    replaces: str | None = None
 
 
 SENDS_REMEMBERED = 3000
@@ -261,7 +263,10 @@ class Sender:
             self.sent.pop(delivery.delivery_id, None)
             return self._not_posted(delivery, error, claim)
         if sent.is_alone:
-            await self._say_what_it_belongs_to(delivery, sent.ts, claim)
+            logger.info(
+                "posted without its thread, which was deleted",
+                extra=claim.log_fields("posted_alone", delivery),
+            )
         now = self.clock.now()
         # Waiting for a digest is not a delay.
         if message.since is not None and not delivery.waits_for_digest:
@@ -271,25 +276,10 @@ class Sender:
         fields = {**claim.log_fields("posted", delivery), "ts": sent.ts}
         logger.info("posted", extra=fields)
         return SendResult(
-            deliveries.delivered(delivery, sent.ts, now), is_complete=sent.is_complete
+            deliveries.delivered(delivery, sent.ts, now),
+            is_complete=sent.is_complete,
+            replaces=root if sent.is_alone else None,
         )
-
-    async def _say_what_it_belongs_to(self, delivery: Delivery, ts: str, claim: Claim) -> None:
-        """A reply that stands alone in the channel gets the details that its thread had."""
-        logger.info(
-            "posted without its thread, which was deleted",
-            extra=claim.log_fields("posted_alone", delivery),
-        )
-        message = claim.alone.get(delivery.delivery_id)
-        if message is None:
-            return
-        try:
-            await self.poster.update(delivery.channel_id, ts, message)
-        except PostError as error:
-            # It names the pull request already.
-            logger.warning(
-                "post not completed", extra=claim.log_fields("not_completed", delivery, error)
-            )
 
     async def _send(
         self, delivery: Delivery, message: Message, thread: Thread | None, claim: Claim
@@ -306,16 +296,21 @@ class Sender:
                 logger.info(
                     "the thread was deleted", extra=claim.log_fields("thread_gone", delivery, error)
                 )
-                thread = None
-            elif error.refusal is Refusal.MESSAGE and message.blocks:
+                self._require_time(claim)
+                sent = await self._send(delivery, message, None, claim)
+                return sent._replace(is_alone=True)
+            if error.refusal is Refusal.MESSAGE and message.blocks:
                 fields = claim.log_fields("blocks_refused", delivery, error)
                 logger.exception("blocks refused", extra=fields)
                 message = Message(message.text, updates=message.updates)
             else:
                 raise
+        self._require_time(claim)
+        return await self._send(delivery, message, thread, claim)
+
+    def _require_time(self, claim: Claim) -> None:
         if self.clock.now() >= claim.at + LAST_REPEAT:
             raise PostPostponed("refused_late")
-        return await self._send(delivery, message, thread, claim)
 
     def _not_posted(self, delivery: Delivery, error: PostError, claim: Claim) -> SendResult:
         if error.refusal is None:

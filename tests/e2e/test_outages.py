@@ -161,4 +161,6 @@ async def test_a_service_that_asks_for_a_year_of_waiting_is_retried_in_minutes(
     assert "wait_cut" in bot.logged_actions()
     # Whether the outage is noticed before the first poll that succeeds is up to chance.
     if any("can't be read" in post for post in bot.posts()):
-        await bot.wait_for_post("can be read again")
+        await until(lambda: any("can be read again" in post for post in bot.posts()), "its end")
+    await bot.stop_bot()
+    bot.posts()

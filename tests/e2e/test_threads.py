@@ -182,6 +182,8 @@ async def test_a_failure_whose_first_message_was_deleted_has_the_details_itself(
     shown = bot.now(failure)
     assert shown is not None
     assert "acme/site" in shown
+    await bot.has_posted()
+    assert len(bot.posts()) == 1
 
 
 async def test_an_event_seen_before_its_enter_event_belongs_to_the_same_entry(
