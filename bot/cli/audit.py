@@ -11,7 +11,7 @@ import click
 from bot.acts.record import Action, AuditRecord, AuditSelection, Confirmation
 from bot.blocks.text import clean
 from bot.cli.process import say, with_database
-from bot.cli.stored import opened_store, stored_name
+from bot.cli.stored import reading_store, stored_name
 from bot.kernel.actor import Actor
 from bot.kernel.durations import InvalidLookback, read_lookback
 from bot.kernel.errors import InvalidRequest
@@ -88,7 +88,7 @@ async def _print(
     *,
     with_heading: bool,
 ) -> None:
-    async with opened_store(url) as store:
+    async with reading_store(url) as store:
         if selection.repository is not None:
             name = await store.read(stored_name, selection.repository)
             selection = replace(selection, repository=name)

@@ -1,7 +1,6 @@
 """`mqbot migrate`, `backup`, `restore`, `copy-database`: for a person at the database's machine."""
 
 import asyncio
-from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -12,7 +11,6 @@ from bot.config.values import read_secret_file
 from bot.kernel.errors import ConfigurationError
 from bot.posts.outbox import put_in_doubt
 from bot.store import backup as copies, migrate as schema
-from bot.store.connected import present
 from bot.store.copying import COPY, SOURCE, TARGET, copy_database as copy_all
 from bot.store.engines import sqlite_path
 
@@ -22,11 +20,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 def migrate() -> None:
     """Upgrade the database to this version's schema; safe to repeat."""
-    with with_database() as url, ExitStack() as stack:
-        if url.startswith("sqlite:"):
-            stack.enter_context(copies.presence(sqlite_path(url)))
-        else:
-            stack.enter_context(present(url))
+    with with_database() as url, copies.taking_part(url):
         schema.upgrade(url)
     click.echo(f"{_called(url)} is at revision {schema.head_revision()}")
 

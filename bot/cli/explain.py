@@ -11,7 +11,7 @@ import click
 
 from bot.cli.account_lines import account_lines, log_lines, message_lines
 from bot.cli.process import say, with_database
-from bot.cli.stored import opened_store, stored_name
+from bot.cli.stored import reading_store, stored_name
 from bot.desk.addresses import read_address
 from bot.inspection.account import of_delivery, of_event, of_message, of_pull_request
 from bot.kernel.errors import InvalidRequest
@@ -113,7 +113,7 @@ def _repository_of(found: re.Match[str]) -> RepositoryName | None:
 
 
 async def _answer(url: str, asked: Asked) -> Sequence[str]:
-    async with opened_store(url) as store:
+    async with reading_store(url) as store:
         return await _lines(store, asked)
 
 

@@ -7,7 +7,7 @@ import click
 
 import bot.runtime.schema  # noqa: F401 - makes every table known
 from bot.cli.process import with_database
-from bot.cli.stored import opened_store
+from bot.cli.stored import changing_store
 from bot.runtime.clock import SystemClock
 from bot.runtime.upkeep.forgetting import forget_person
 from bot.runtime.upkeep.forgetting_rows import Forgotten
@@ -40,5 +40,5 @@ def forget(user_id: str) -> None:
 
 
 async def _forget(url: str, user_id: str) -> Forgotten:
-    async with opened_store(url) as store:
+    async with changing_store(url) as store:
         return await store.run(forget_person, user_id, SystemClock().now())

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import ExitStack
 from typing import NamedTuple, NoReturn
 
 import click
@@ -10,16 +9,13 @@ from typing_extensions import override
 
 from bot.blocks.text import listed
 from bot.cli.process import CONFIGURATION_EXIT, clock, say, with_database
-from bot.cli.stored import opened_store
+from bot.cli.stored import changing_store
 from bot.config.mentions import mentions
 from bot.kernel.errors import InvalidRequest
 from bot.kernel.repository import RepositoryName
 from bot.pauses.pause import PauseRecord
 from bot.runtime.upkeep.renaming import Counts, forget_repository as forget_all, rename_repository
 from bot.runtime.upkeep.renaming_rows import Renaming
-from bot.store.backup import require_alone
-from bot.store.connected import require_nobody_connected
-from bot.store.engines import sqlite_path
 
 RENAME = "rename"
 FORGET = "forget-repository"
@@ -76,14 +72,9 @@ class _Renamed(NamedTuple):
 
 
 async def _rename(url: str, old: RepositoryName, new: RepositoryName) -> _Renamed:
-    with ExitStack() as stack:
-        if url.startswith("sqlite:"):
-            require_alone(sqlite_path(url), RENAME, stack)
-        else:
-            await require_nobody_connected(url, RENAME, clock(), stack)
-        async with opened_store(url) as store:
-            moved = await store.run(rename_repository, old, new, clock().now())
-            known = await store.read(lambda transaction: Renaming(transaction).names())
+    async with changing_store(url, alone_for=RENAME) as store:
+        moved = await store.run(rename_repository, old, new, clock().now())
+        known = await store.read(lambda transaction: Renaming(transaction).names())
     return _Renamed(moved, known)
 
 
@@ -125,7 +116,7 @@ class _Forgotten(NamedTuple):
 
 
 async def _forget(url: str, name: RepositoryName, *, even_if_paused: bool) -> _Forgotten:
-    async with opened_store(url) as store:
+    async with changing_store(url) as store:
         done = await store.run(forget_all, name, clock().now(), even_if_paused=even_if_paused)
         known = await store.read(lambda transaction: Renaming(transaction).names())
     return _Forgotten(done, known)

@@ -13,7 +13,7 @@ from bot.blocks.text import plural
 from bot.channels.rows import Subscriptions
 from bot.channels.subscription import Subscription, SubscriptionSource, words_of
 from bot.cli.process import say, with_database
-from bot.cli.stored import opened_store
+from bot.cli.stored import reading_store
 from bot.kernel.metrics import SuspendedChannel
 from bot.kernel.repository import RepositoryName
 from bot.log.position import LastPoll
@@ -75,7 +75,7 @@ def subscriptions(*, json_wanted: bool) -> None:
 
 
 async def _read_subscriptions(url: str) -> Found:
-    async with opened_store(url) as store:
+    async with reading_store(url) as store:
         return await store.read(_found)
 
 

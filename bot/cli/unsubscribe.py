@@ -8,7 +8,7 @@ import click
 
 from bot.channels.settings import SubscriptionChange, end_subscriptions
 from bot.cli.process import with_database
-from bot.cli.stored import opened_store, stored_name
+from bot.cli.stored import changing_store, stored_name
 from bot.kernel.errors import InvalidRequest
 from bot.kernel.repository import RepositoryName
 from bot.runtime.clock import SystemClock
@@ -55,7 +55,7 @@ def unsubscribe(channel: str, repositories: Sequence[str]) -> None:
 async def _end_in_store(
     url: str, channel: str, only: Sequence[RepositoryName]
 ) -> Sequence[SubscriptionChange]:
-    async with opened_store(url) as store:
+    async with changing_store(url) as store:
         now = SystemClock().now()
         named = [await store.read(stored_name, name) for name in only]
         return await store.run(end_subscriptions, channel, named, OPERATOR, now)

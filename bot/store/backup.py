@@ -23,7 +23,7 @@ from sqlalchemy import update
 
 from bot.kernel.clock import Clock
 from bot.store import migrate
-from bot.store.connected import be_present, in_use_by, require_nobody_connected
+from bot.store.connected import be_present, in_use_by, present, require_nobody_connected
 from bot.store.coordination import Leases
 from bot.store.engines import (
     APPLICATION,
@@ -101,6 +101,20 @@ def _got(lock: IO[str], kind: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+@contextmanager
+def taking_part(url: str) -> Iterator[None]:
+    """Use the database beside others, for as long as the block runs.
+
+    Raises StoreUnavailable while a command keeps others out.
+    """
+    if url.startswith("sqlite:"):
+        with presence(sqlite_path(url)):
+            yield
+    else:
+        with present(url):
+            yield
 
 
 async def take_over_database(store: Store, url: str, stack: AsyncExitStack) -> bool:
@@ -230,6 +244,20 @@ def restore(url: str, file: Path, put_in_doubt: Callable[[Transaction], None]) -
         replaced = _set_aside(target)
         _replace(copy, target)
         return replaced
+
+
+async def keep_others_out(url: str, command: str, clock: Clock, stack: ExitStack) -> None:
+    """Keep others out of the database until the stack ends: they name the command.
+
+    Raises StoreUnavailable if a process uses it.
+    """
+    if not url.startswith("sqlite:"):
+        await require_nobody_connected(url, command, clock, stack)
+        return
+    path = sqlite_path(url)
+    with as_store_errors():
+        path.parent.mkdir(parents=True, exist_ok=True)
+    require_alone(path, command, stack)
 
 
 def require_alone(database: Path, command: str, stack: ExitStack) -> None:

@@ -9,8 +9,7 @@ from sqlalchemy.types import TypeDecorator
 
 from bot.kernel.clock import Clock
 from bot.store import migrate
-from bot.store.backup import give_to_owner, require_alone
-from bot.store.connected import require_nobody_connected
+from bot.store.backup import give_to_owner, keep_others_out
 from bot.store.cutoff import limited
 from bot.store.engines import (
     COMMAND_SECONDS,
@@ -60,11 +59,11 @@ async def copy_database(source: str, target: str, clock: Clock) -> Mapping[str, 
         if not is_ours:
             raise StoreUnusable(f"{SOURCE} holds no database of mqbot")
         with _errors_about(SOURCE):
-            await _keep_others_out(source, clock, stack)
+            await keep_others_out(source, COPY, clock, stack)
             migrate.upgrade(source)
         is_new = _is_sqlite(target) and not sqlite_path(target).exists()
         with _errors_about(TARGET):
-            await _keep_others_out(target, clock, stack)
+            await keep_others_out(target, COPY, clock, stack)
             migrate.upgrade(target)
         copied = _copy_all(source, target)
         if is_new:
@@ -86,16 +85,6 @@ def _errors_about(name: str) -> Iterator[None]:
         raise type(error)(f"{name}: {error.cause}") from error
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
-
-
-async def _keep_others_out(url: str, clock: Clock, stack: ExitStack) -> None:
-    if not _is_sqlite(url):
-        await require_nobody_connected(url, COPY, clock, stack)
-        return
-    path = sqlite_path(url)
-    with as_store_errors():
-        path.parent.mkdir(parents=True, exist_ok=True)
-    require_alone(path, COPY, stack)
 
 
 def _give_to_owner(url: str) -> None:

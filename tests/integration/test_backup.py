@@ -14,13 +14,21 @@ from click.testing import CliRunner, Result
 
 from bot.cli.main import main
 from bot.cli.process import CONFIGURATION_EXIT, UNAVAILABLE_EXIT, forever
+from bot.cli.stored import changing_store
 from bot.config.settings import RunSettings
 from bot.kernel.clock import Clock
 from bot.posts.outbox import Outbox
 from bot.runtime.process import build_runtime
 from bot.runtime.surroundings import Surroundings
 from bot.store import migrate
-from bot.store.backup import back_up, make_ready, presence, restore, take_over_database
+from bot.store.backup import (
+    back_up,
+    keep_others_out,
+    make_ready,
+    presence,
+    restore,
+    take_over_database,
+)
 from bot.store.connected import present, require_nobody_connected
 from bot.store.engines import create_engine, sqlite_path
 from bot.store.errors import StoreUnavailable, StoreUnusable
@@ -30,7 +38,7 @@ from tests.support.bot_process import MqbotProcess
 from tests.support.bot_tester import ALICE, RELEASES, BotTester
 from tests.support.clock import FakeClock, ImpatientClock, StandingClock
 from tests.support.database_fixtures import migrated
-from tests.support.databases import PATIENT
+from tests.support.databases import PATIENT, TestDatabase
 from tests.support.postgres import PostgresServer
 from tests.support.settings import NOWHERE, settings_in
 from tests.support.shown import Shown
@@ -410,6 +418,48 @@ async def test_a_bot_that_starts_during_a_restore_ends_and_names_it(
     process = await MqbotProcess.start("run", folder=tmp_path, environ=environ)
     await until(lambda: "Slack cannot be reached" in process.complaints, "a look for Slack")
     assert await process.stop() == 0
+
+
+CHANGING = [
+    ["forget", "U0ADA"],
+    ["unsubscribe", "C012AB3CD"],
+    ["forget-repository", "acme/site"],
+    ["rename", "acme/site", "acme/shop"],
+]
+
+
+@pytest.mark.parametrize("command", CHANGING, ids=lambda command: command[0])
+async def test_a_command_that_changes_something_waits_for_the_end_of_a_restore(
+    any_database: TestDatabase, command: list[str]
+) -> None:
+    """What it changes would go into the replaced database."""
+    url = any_database.url
+    with ExitStack() as stack:
+        await keep_others_out(url, "restore", FakeClock(), stack)
+        result = await asyncio.to_thread(run, *command, url=url, clock=FakeClock())
+    assert result.exit_code == UNAVAILABLE_EXIT, result.output
+    said = "mqbot restore is using the database: try again when it has finished\n"
+    assert result.stderr.endswith(said), result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+async def test_a_restore_waits_for_the_end_of_a_command_that_changes_something(
+    any_database: TestDatabase, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    copies = [str(copy)] if any_database.kind == "sqlite" else []
+    if copies:
+        assert run("backup", *copies, url=any_database.url).exit_code == 0
+    async with changing_store(any_database.url):
+        result = await asyncio.to_thread(
+            run, "restore", *copies, url=any_database.url, clock=FakeClock()
+        )
+        assert result.exit_code == UNAVAILABLE_EXIT, result.output
+        assert "in use" in result.stderr
+    result = await asyncio.to_thread(
+        run, "restore", *copies, url=any_database.url, clock=FakeClock()
+    )
+    assert result.exit_code == 0, result.output
 
 
 def test_a_backup_onto_the_database_itself_is_refused(sqlite_url: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy.types import Text, TypeDecorator
 from bot.acts.tables import audit
 from bot.channels.rows import ChannelDefaults, Subscriptions
 from bot.cli.main import main
-from bot.cli.stored import opened_store
+from bot.cli.stored import changing_store
 from bot.log.rows import Events, Positions
 from bot.pauses.pause import PauseLine, PauseRecord
 from bot.pauses.rows import Pauses, ResumeWatchers
@@ -323,6 +323,6 @@ async def test_a_large_repository_may_take_longer_than_a_transaction_of_the_bot(
     postgres_url: str,
 ) -> None:
     """500,000 events take ten seconds on PostgreSQL, where the bot gives a transaction eight."""
-    async with opened_store(postgres_url) as store:
+    async with changing_store(postgres_url) as store:
         limit = store.engine.get_execution_options()[COMMAND_LIMIT]
     assert limit >= 60 * COMMAND_SECONDS
