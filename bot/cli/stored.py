@@ -1,17 +1,20 @@
 """The store, for commands that read or change a migrated database beside the bot."""
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+import asyncio
+import signal
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 
 from bot.acts.rows import Audit
 from bot.blocks.text import listed
-from bot.cli.process import clock
+from bot.cli.process import clock, say
 from bot.kernel.errors import ConfigurationError
 from bot.kernel.repository import RepositoryName
 from bot.runtime.upkeep.renaming_rows import Renaming
 from bot.store import migrate
 from bot.store.backup import keep_others_out, taking_part
-from bot.store.engines import create_engine, sqlite_path
+from bot.store.engines import COMMAND_SECONDS, create_engine, sqlite_path
 from bot.store.transaction import Transaction
 from bot.store.transactions import Store
 
@@ -19,13 +22,18 @@ LONGEST_CHANGE_SECONDS = 600.0
 """For one transaction of a person's command, such as all rows of a large repository; they can stop
 it themselves."""
 
+STILL_WAITING = (
+    "mqbot: still waiting for the database, which may need minutes for many rows;"
+    " press Ctrl+C to give up"
+)
+
 
 @asynccontextmanager
 async def reading_store(url: str) -> AsyncIterator[Store]:
     """Closed at the end. Raises ConfigurationError for a database that isn't migrated."""
     _require_used(url)
     _require_migrated(url)
-    store = Store(create_engine(url, command_seconds=LONGEST_CHANGE_SECONDS))
+    store = Store(create_engine(url))
     try:
         yield store
     finally:
@@ -34,7 +42,7 @@ async def reading_store(url: str) -> AsyncIterator[Store]:
 
 @asynccontextmanager
 async def changing_store(url: str, *, alone_for: str | None = None) -> AsyncIterator[Store]:
-    """As `reading_store`, for changes, which may take long.
+    """As `reading_store`, for changes, which may take long: the person hears of that.
 
     `alone_for`: the command that keeps others out meanwhile. Any other is used beside the bot, and
     raises StoreUnavailable while a command keeps others out.
@@ -49,7 +57,29 @@ async def changing_store(url: str, *, alone_for: str | None = None) -> AsyncIter
         _require_migrated(url)
         store = Store(create_engine(url, command_seconds=LONGEST_CHANGE_SECONDS))
         stack.push_async_callback(store.close)
+        notice = asyncio.get_running_loop().call_later(
+            COMMAND_SECONDS, lambda: say(STILL_WAITING, is_complaint=True)
+        )
+        stack.callback(notice.cancel)
+        stack.enter_context(_ended_by_interrupt())
         yield store
+
+
+@contextmanager
+def _ended_by_interrupt() -> Iterator[None]:
+    """Let Ctrl+C end the process at once; the database undoes what isn't committed.
+
+    asyncio would wait for the transaction's thread, which waits for the database.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        # Python allows handlers in the main thread only. A command runs there.
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def stored_name(

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import signal
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
@@ -10,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from bot.cli.process import CONFIGURATION_EXIT, UNAVAILABLE_EXIT
+from bot.cli.stored import STILL_WAITING
 from bot.store.engines import sqlite_path
 from tests.support.bot_process import MqbotProcess
 from tests.support.database_fixtures import migrated
 from tests.support.postgres import PostgresServer
 from tests.support.settings import NOWHERE
+from tests.support.tcp_route import TcpRoute
+from tests.support.waiting import until
 
 NOBODY = "postgresql://mqbot:sesame@127.0.0.1:9/mqbot"
 OF_A_SERVER = ["migrate", "audit", "restore"]
@@ -87,6 +91,33 @@ async def test_a_frozen_server_may_go_on_later(tmp_path: Path, answer: bytes) ->
         assert await check.ends() == UNAVAILABLE_EXIT
     assert all("no answer in time" in line for line in said), said
     assert "no answer in time" in check.printed, check.printed
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(
+    ("command", "statement"),
+    [("audit", b"FROM audit"), ("subscriptions", b"FROM subscriptions")],
+)
+async def test_a_server_that_freezes_while_a_command_reads_may_go_on_later(
+    tmp_path: Path, postgres_url: str, command: str, statement: bytes
+) -> None:
+    async with TcpRoute(postgres_url, cut_at=statement) as route:
+        said = await complaint(tmp_path, command, route.url, UNAVAILABLE_EXIT)
+    assert "no answer in time" in said
+
+
+@pytest.mark.postgres
+async def test_a_command_that_may_take_minutes_says_that_it_waits(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    """A frozen server looks like one that removes many rows."""
+    async with TcpRoute(postgres_url, cut_at=b"DELETE FROM") as route:
+        environ = {**NOWHERE, "DATABASE_URL": route.url}
+        process = await MqbotProcess.start("forget", "U0ADA", folder=tmp_path, environ=environ)
+        await until(lambda: "Ctrl+C" in process.complaints, "a sentence about the wait")
+        assert process.process.returncode is None
+        assert await process.stop(signal.SIGINT) == -signal.SIGINT
+    assert process.complaints == f"{STILL_WAITING}\n"
 
 
 @pytest.mark.parametrize("command", ["migrate", "audit"])

@@ -12,11 +12,13 @@ CHUNK = 64 * 1024
 class TcpRoute:
     """Passes on what is sent to `url`; a cut route stays silent, as a network that loses packets.
 
-    Connections that were open when it was cut stay open, and pass on nothing more.
+    Connections that were open when it was cut stay open, and pass on nothing more. Bytes with
+    `cut_at` in them cut it, and get lost.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, cut_at: bytes | None = None) -> None:
         self._target = urlsplit(url)
+        self._cut_at = cut_at
         self._is_open = asyncio.Event()
         self._is_open.set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -71,6 +73,8 @@ class TcpRoute:
         # Either side may be killed at any moment.
         with suppress(ConnectionError):
             while chunk := await reader.read(CHUNK):
+                if self._cut_at is not None and self._cut_at in chunk:
+                    self.cut()
                 await self._is_open.wait()
                 writer.write(chunk)
                 await writer.drain()
