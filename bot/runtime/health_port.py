@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
+from http import HTTPStatus
 
 from aiohttp import web
 
@@ -46,6 +47,15 @@ class Health:
 
     def routes(self) -> list[web.RouteDef]:
         return [web.get(HEALTH_PATH, _on_health), web.get(READINESS_PATH, self._on_readiness)]
+
+    def public_routes(self) -> list[web.RouteDef]:
+        """The same without the reasons, which name settings and faults of the database."""
+        readiness = web.get(READINESS_PATH, self._on_public_readiness)
+        return [web.get(HEALTH_PATH, _on_health), readiness]
+
+    async def _on_public_readiness(self, request: web.Request) -> web.Response:
+        status = (await self._on_readiness(request)).status
+        return web.json_response({"ready": status == HTTPStatus.OK}, status=status)
 
     async def _on_readiness(self, _request: web.Request) -> web.Response:
         names = list(self._checks)

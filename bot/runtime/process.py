@@ -89,13 +89,13 @@ async def build_web(
         process.slack_requests = slack_requests
         host, port = settings.http_address
         with listening_on("MQBOT_HTTP", host, port):
-            # Metrics are not public, and this port is.
+            # Metrics and reasons are not public, and this port is.
             await server.open(
                 host,
                 port,
                 [
                     *slack_requests.routes(),
-                    *process.monitoring.health.routes(),
+                    *process.monitoring.health.public_routes(),
                     *process.machines.routes(),
                 ],
             )

@@ -98,6 +98,20 @@ async def test_web_is_alive_but_not_ready_while_slack_is_away(tmp_path: Path) ->
     assert "Traceback" not in web.process.complaints
 
 
+async def test_the_public_port_keeps_the_reasons_of_web_to_itself(tmp_path: Path) -> None:
+    """They name settings and what is wrong with the database; the health port has them."""
+    web = await started("web", tmp_path, {**OVER_HTTP, "MQBOT_HEALTH_PORT": "0"})
+    public = (await web.logged("http_open"))["port"]
+    private = (await web.logged("health_open"))["port"]
+    await web.logged("slack_refused")
+    async with aiohttp.ClientSession() as session:
+        async with session.get(f"http://127.0.0.1:{public}/readyz") as answer:
+            assert (answer.status, await answer.json()) == (503, {"ready": False})
+        async with session.get(f"http://127.0.0.1:{private}/readyz") as answer:
+            assert (await answer.json())["problems"]
+    assert await web.process.stop() == 0
+
+
 async def test_web_needs_the_signing_secret_and_a_free_port_but_no_app_token(
     tmp_path: Path,
 ) -> None:
