@@ -142,7 +142,7 @@ class Case:
     @property
     def is_slow(self) -> bool:
         """Whether each of the last merges took longer than usual."""
-        last = list(gaps(self.merges[-SLOW_MERGES - 1 :], self.facts.released_at))
+        last = list(gaps(self.merges[-SLOW_MERGES - 1 :], self.facts.releases))
         return len(last) >= SLOW_MERGES and min(last) > self.past.merge.limit
 
     @property
@@ -233,7 +233,7 @@ def case_of(facts: QueueFacts, at: datetime) -> Case:
         branch=branch,
         merges=merges,
         attempts=attempts(facts.log, branch),
-        past=usual_pace(facts.log, merges, facts.released_at),
+        past=usual_pace(facts.log, merges, facts.releases),
     )
 
 

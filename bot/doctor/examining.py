@@ -8,7 +8,7 @@ from bot.doctor.case import Head, branch_of, head_of
 from bot.doctor.diagnosing import diagnose
 from bot.doctor.diagnosis import Diagnosis, QueueVerdict
 from bot.doctor.facts import Log, NoAnswer, QueueFacts, ServiceProblem
-from bot.doctor.reading import read_recent_log, released_at
+from bot.doctor.reading import read_recent_log, read_releases
 from bot.freezes.freeze import Freeze
 from bot.freezes.rows import Freezes
 from bot.kernel.errors import InvalidRequest, MergeQueueError, MergeQueueRefused
@@ -56,7 +56,7 @@ class _Stored:
     """What the bot has stored of a queue."""
 
     log: Log
-    released_at: datetime | None
+    releases: Sequence[datetime]
     pause: PauseRecord | None
     freezes: Sequence[Freeze]  #: those in force that may hold the head
 
@@ -182,13 +182,14 @@ def _stored(
     branch = branch_of(number, log) if number is not None else None
     return _Stored(
         log,
-        released_at(transaction, repository, at, branch),
+        read_releases(transaction, repository, at, branch),
         next(iter(Pauses(transaction).open([repository])), None),
         [freeze for freeze in freezes if freeze.is_in_force(at) and freeze.concerns(branch)],
     )
 
 
 def _facts_for_rules(snapshot: Snapshot, asked: _Asked, stored: _Stored) -> QueueFacts:
+    just_now = [snapshot.read_at] if _is_just_released(snapshot, stored) else []
     return QueueFacts(
         snapshot.repository,
         snapshot.status,
@@ -196,7 +197,7 @@ def _facts_for_rules(snapshot: Snapshot, asked: _Asked, stored: _Stored) -> Queu
         pause=snapshot.pause,
         is_pause_known=snapshot.is_pause_known,
         freezes=snapshot.freezes,
-        released_at=snapshot.read_at if _is_just_released(snapshot, stored) else stored.released_at,
+        releases=[*stored.releases, *just_now],
         details=asked.details,
         log=stored.log,
     )

@@ -80,6 +80,12 @@ class QueueFacts:
     pause: PauseRecord | None = None  #: the one in force
     is_pause_known: bool = True  #: False if None doesn't mean that the queue is running
     freezes: Sequence[Freeze] = ()  #: those in force
-    released_at: datetime | None = None  #: when the last pause or freeze ended
+    #: when the pauses and freezes of the last day ended, oldest first
+    releases: Sequence[datetime] = ()
     details: QueuedDetails | None = None  #: of the head, if the service gives them
     log: Log = field(default_factory=Log)
+
+    @property
+    def released_at(self) -> datetime | None:
+        """When the last pause or freeze ended."""
+        return self.releases[-1] if self.releases else None

@@ -58,13 +58,13 @@ _MERGE = timedelta(hours=1)
 _AFTER_CHECKS = timedelta(minutes=10)
 
 
-def usual_pace(log: Log, merges: Sequence[EventRecord], released_at: datetime | None) -> UsualPace:
-    """`merges`: those of the branch in question, oldest first."""
+def usual_pace(log: Log, merges: Sequence[EventRecord], releases: Sequence[datetime]) -> UsualPace:
+    """`merges`: those of the branch in question, oldest first; `releases`: see QueueFacts."""
     runs = list(_runs(log))
     return UsualPace(
         usual((run.first_check for run in runs if run.first_check is not None), _FIRST_CHECK),
         usual((run.length for run in runs), _CHECK_RUN),
-        usual(gaps(merges[-MEASURED:], released_at), _MERGE),
+        usual(gaps(merges[-MEASURED:], releases), _MERGE),
         usual(_after_checks(log, merges), _AFTER_CHECKS),
     )
 
@@ -112,12 +112,12 @@ def runs_of(ends: Sequence[EventRecord], starts: Sequence[EventRecord]) -> Itera
         yield Run(batch, begun_at, end.received_at, waited)
 
 
-def gaps(merges: Sequence[EventRecord], released_at: datetime | None) -> Iterator[timedelta]:
+def gaps(merges: Sequence[EventRecord], releases: Sequence[datetime]) -> Iterator[timedelta]:
     """The times in which there was something to merge; a pause or a freeze would lengthen them."""
     for earlier, later in pairwise(merges):
         since = max(earlier.received_at, later.details.queued_at or earlier.received_at)
         is_of_one_batch = later.received_at - earlier.received_at <= WAITS_TOGETHER
-        was_held = released_at is not None and since <= released_at <= later.received_at
+        was_held = any(since <= released_at <= later.received_at for released_at in releases)
         if not is_of_one_batch and not was_held:
             yield later.received_at - since
 

@@ -112,12 +112,12 @@ def _runs(events: Sequence[EventRecord]) -> int:
     return len({event.details.batch or event.event_id for event in of_runs})
 
 
-def released_at(
+def read_releases(
     transaction: Transaction, repository: RepositoryName, at: datetime, branch: str | None
-) -> datetime | None:
-    """When the last pause, or freeze that may have held that branch, of the last day ended.
+) -> Sequence[datetime]:
+    """When the pauses of the last day, and freezes that may have held that branch, ended.
 
-    `branch`: None for an unknown one.
+    Oldest first. `branch`: None for an unknown one.
     """
     since = at - READ_BACK
     pauses = Pauses(transaction).recent(repository, since)
@@ -128,4 +128,4 @@ def released_at(
         for freeze in freezes
         if freeze.lasted is not None and freeze.concerns(branch)
     ]
-    return max((end for end in ends if end is not None), default=None)
+    return sorted(end for end in ends if end is not None)

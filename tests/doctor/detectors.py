@@ -118,7 +118,7 @@ def never_start() -> Iterator[Story]:
         QueueVerdict.NEVER_START,
         queue=status(waiting=[queued(41, -300), queued(42, -290)]),
         told=stored(usual(-310)),
-        released_at=at(-120),
+        releases=[at(-120)],
     )
 
 

@@ -39,7 +39,7 @@ def after_the_fact() -> Iterator[Story]:
         QueueVerdict.UNKNOWN,
         queue=status(live(queued(60, -80), start=-6), waiting=[queued(61, -70)]),
         told=stored(told),
-        released_at=at(-7),
+        releases=[at(-7)],
     )
     told = usual(-150)
     told.enter(-145, 41)
@@ -53,7 +53,7 @@ def after_the_fact() -> Iterator[Story]:
         QueueVerdict.NORMAL,
         queue=status(live(queued(41, -145), start=-8)),
         told=stored(told),
-        released_at=at(-9),
+        releases=[at(-9)],
     )
     told = usual(-190)
     for n in range(4):

@@ -494,7 +494,7 @@ def normal() -> Iterator[Story]:
         QueueVerdict.NORMAL,
         queue=status(live(queued(41, -200), start=-4), waiting=[42]),
         told=stored(usual(-205)),
-        released_at=at(-6),
+        releases=[at(-6)],
     )
     told = usual(-20)
     told.fails(41, start=-18, end=-8)

@@ -5,11 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from bot.doctor.reading import READ_FIRST, READ_OF_EACH, read_recent_log
+from bot.doctor.reading import READ_FIRST, READ_OF_EACH, read_recent_log, read_releases
 from bot.log.position import LastPoll, first_position
 from bot.log.rows import Events, Positions
 from bot.merge_queue.event_records import EventDetails
 from bot.merge_queue.event_types import CHECKS_END, ENTER, LEAVE, MERGED
+from bot.pauses.pause import PauseEnd, PauseLine, PauseRecord
+from bot.pauses.rows import Pauses
 from bot.store.transaction import Transaction
 from tests.support.stored import NOW, SHOP, SITE, after, make_event
 
@@ -99,3 +101,11 @@ def test_a_poll_of_all_types_reads_each_of_them(transaction: Transaction) -> Non
     Positions(transaction).save(first_position(SITE, after(-60)))
     Positions(transaction).save_polls({SITE: LastPoll(after(-1))})
     assert read_recent_log(transaction, SITE, NOW).reads(LEAVE, MERGED)
+
+
+def test_the_ends_of_all_pauses_of_the_day_are_read_oldest_first(transaction: Transaction) -> None:
+    ends = [NOW - timedelta(hours=hours) for hours in (30, 20, 4)]
+    for end in reversed(ends):
+        line = PauseLine(end - timedelta(hours=1), "deploying", "deploying")
+        Pauses(transaction).save(PauseRecord(SITE, line, end=PauseEnd(end)))
+    assert read_releases(transaction, SITE, NOW, "main") == ends[1:]

@@ -22,11 +22,11 @@ from bot.doctor.diagnosis import (
     SameCheck,
 )
 from bot.doctor.facts import EXAMINED_TYPES, QueueFacts
-from bot.doctor.past import ENOUGH, usual
+from bot.doctor.past import ENOUGH, usual, usual_pace
 from bot.doctor.texts import causes
 from bot.doctor.texts.causes import cause_headline
 from bot.machines.shapes import diagnosis_shape
-from bot.merge_queue.event_types import LEAVE
+from bot.merge_queue.event_types import LEAVE, MERGED
 from bot.merge_queue.queue import QueueStatus
 from tests.doctor import detectors
 from tests.doctor.counting import Outcome, outcome
@@ -39,6 +39,7 @@ from tests.doctor.story import (
     at,
     frozen,
     live,
+    log,
     paused,
     queued,
     status,
@@ -184,6 +185,20 @@ def test_what_is_usual_is_known_from_enough_measurements_on() -> None:
     assert many.nine_tenths == 18 * MINUTE
     assert many.limit == 20 * MINUTE
     assert usual([timedelta(seconds=1)] * ENOUGH, HOUR).limit == 5 * MINUTE
+
+
+def test_no_pause_of_the_day_makes_a_queue_look_slow() -> None:
+    """Five pauses between 25 merges, each followed by one that waited for its end."""
+    told = Telling()
+    told.enter(-900, *range(3_000, 3_030))
+    minutes = [-850.0 + 10 * n + 100 * (n // 5) for n in range(30)]
+    for n, minute in enumerate(minutes):
+        told.passes(3_000 + n, start=minute - 8, end=minute - 0.5)
+    releases = [at(minute - 9) for minute in minutes[5::5]]
+    known = log(told)
+    merges = known.of(MERGED)
+    assert usual_pace(known, merges, releases[-1:]).merge.limit > timedelta(hours=1)
+    assert usual_pace(known, merges, releases).merge.limit == timedelta(minutes=20)
 
 
 def test_the_first_cause_is_the_headline() -> None:
