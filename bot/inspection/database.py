@@ -103,7 +103,7 @@ def _removed_while_paused(pause: PauseRecord) -> CheckResult:
         pause.repository,
         "It isn't in MQBOT_REPOSITORIES any more, and its queue is paused by "
         f"{pause.by_name or 'somebody'}, {end}.",
-        f"Resume it: /mq resume {pause.repository} works until then. "
+        f"Resume it: /mq resume {pause.repository} still works. "
         "Or, if it got another name, run mqbot rename.",
     )
 
