@@ -29,6 +29,7 @@ from bot.slack.web_api.clients import (
     identify,
     open_session,
 )
+from bot.slack.web_api.people import SlackPeople
 from bot.store.backup import take_over_database, while_file_stays
 from bot.store.engines import create_engine, with_database_clock
 from bot.store.transactions import Store
@@ -43,6 +44,7 @@ class SlackSide:
     client: LimitedWebClient
     identity: Identity
     channels: SlackChannels
+    people: SlackPeople
     replies: Replies
 
 
@@ -100,7 +102,7 @@ async def open_ports(
     _log_missing_scopes(identity)
     channels = SlackChannels(client, clock)
     replies = Replies(client, session, channels, clock, metrics)
-    slack = SlackSide(client, identity, channels, replies)
+    slack = SlackSide(client, identity, channels, SlackPeople(client, clock), replies)
     configured = configured_by(settings, identity)
     return Ports(clock, store, merge_queue, slack, metrics, configured)
 

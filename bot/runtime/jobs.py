@@ -44,7 +44,6 @@ from bot.runtime.scheduler import Job, JobScheduler
 from bot.runtime.upkeep.housekeeping import follow_sharing, prepare_channels, prune_history
 from bot.slack.socket_mode import CONNECTIONS, SocketMode
 from bot.slack.web_api.clients import SYNC_SECONDS, Limits
-from bot.slack.web_api.people import SlackPeople
 from bot.slack.web_api.poster import SlackPoster
 from bot.store.errors import StoreUnavailable
 from bot.store.processes import ProcessConnections
@@ -83,8 +82,9 @@ class Jobs:
         self.scheduler = JobScheduler(ports.metrics)
         jitter = SystemRandom().random
         slack = ports.slack
-        people = SlackPeople(ports.slack.client, ports.clock)
-        poster = SlackPoster(slack.client, slack.channels, ports.clock, slack.identity, people)
+        poster = SlackPoster(
+            slack.client, slack.channels, ports.clock, slack.identity, slack.people
+        )
         parts = (ports.store, poster, ports.clock, self.wake_posts, holder, jitter, RENDERERS)
         self._posts = PostDeliveries(*parts, metrics=ports.metrics)
         self._post = Job("post deliveries", self._posts.run)

@@ -33,7 +33,6 @@ from bot.runtime.adapters import Ports
 from bot.runtime.surroundings import Surroundings
 from bot.runtime.upkeep.pruning import rename_channel
 from bot.slack.app import App
-from bot.slack.web_api.people import SlackPeople
 
 
 class Listeners(NamedTuple):
@@ -77,7 +76,7 @@ def build_listeners(
 
 def build_use_cases(ports: Ports, wake: Wake) -> UseCases:
     slack = ports.slack
-    check = CheckPermission(SlackPeople(slack.client, ports.clock), ports.configured)
+    check = CheckPermission(slack.people, ports.configured)
     acts = RecordActs(
         store=ports.store,
         clock=ports.clock,
