@@ -84,6 +84,11 @@ class DatabaseSettings(BaseSettings):
     """`sqlite:///path` or `postgresql://…`; default a SQLite file in the platform's data
     directory"""
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_typed_cleanly(cls, value: object) -> object:
+        return values.typed(value)
+
     @classmethod
     @override
     def settings_customise_sources(
@@ -139,9 +144,11 @@ class Settings(DatabaseSettings):
     they are: `true` or `false`; `MQBOT_WHO_MAY_READ` counts all the same, and nobody can change
     anything then"""
     who_may_read: Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)] = Everyone()
-    """who may use the bot at all, in the same form; those who may do more need this too"""
+    """who may use the bot at all, in the form of `MQBOT_WHO_MAY_PAUSE`; those who may do more need
+    this too"""
     who_may_subscribe: Annotated[WhoMayPause, BeforeValidator(values.who_may_pause)] = Everyone()
-    """who may change a channel's subscriptions, board and default repository, in the same form"""
+    """who may change a channel's subscriptions, board and default repository, in the form of
+    `MQBOT_WHO_MAY_PAUSE`"""
     who_may_freeze: Annotated[WhoMayPause | None, BeforeValidator(values.who_may_pause)] = None
     """who may freeze and unfreeze; if not set, those who may pause"""
     logins: Annotated[tuple[tuple[str, str], ...], BeforeValidator(values.logins)] = ()
@@ -197,7 +204,7 @@ class Settings(DatabaseSettings):
     http_port: Port | None = None
     """port that `mqbot web` listens on; default `PORT`, else 3000"""
     platform_port: Port | None = None
-    """the same, set by platforms that read a Procfile"""
+    """port that `mqbot web` listens on, set by platforms that read a Procfile"""
     health_host: str = "127.0.0.1"
     """address for `MQBOT_HEALTH_PORT`"""
     health_port: Port | None = None

@@ -61,6 +61,22 @@ MOST_BYTES = 64 * 1024
 NOT_PLAIN = "names no plain text file; give the path of one that holds the secret and nothing else"
 
 
+_IN_QUOTATION_MARKS = re.compile(r"([\"'`]).*\1|“.*”", re.DOTALL)
+
+
+def typed(value: object) -> object:
+    """The value without blanks around it, such as a line end of Windows.
+
+    Raises ValueError for a text in quotation marks: Docker, for one, doesn't take them off.
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if _IN_QUOTATION_MARKS.fullmatch(text):
+        raise ValueError("a value in quotation marks; leave them out")
+    return text
+
+
 def no_switch(value: object, wanted: object) -> object:
     """The value; raises ValueError for true or false where a number or text is `wanted`."""
     if isinstance(value, bool):

@@ -553,6 +553,12 @@ def test_a_missing_or_invalid_settings_file_is_named(tmp_path: Path) -> None:
         ({"SLACK_BOT_TOKEN": '"xoxb-1"'}, "in quotation marks; leave them out. "),
         ({"SLACK_BOT_TOKEN": "xoxb-…"}, "a placeholder for the token. "),
         ({"MQBOT_API_TOKEN": "Bearer abc"}, "after the word Bearer; leave the word out. "),
+        ({"MQBOT_API_URL": "'https://queue.example/v1'"}, "in quotation marks; leave them out. "),
+        ({"MQBOT_POLL_SECONDS": '"10"'}, "in quotation marks; leave them out. "),
+        ({"MQBOT_WHO_MAY_PAUSE": "“everyone”"}, "in quotation marks; leave them out. "),
+        ({"DATABASE_URL": '"sqlite:////bot.sqlite3"'}, "in quotation marks; leave them out. "),
+        ({"MQBOT_WHO_MAY_READ": "alice"}, "the form of MQBOT_WHO_MAY_PAUSE"),
+        ({"PORT": "http"}, "It takes: port that mqbot web listens on, "),
         ({"MQBOT_REPOSITORIES": "https://github.com/acme/site.git"}, "write acme/site. "),
         ({"MQBOT_REPOSITORIES": "acme/site acme/api"}, "separate repositories by commas. "),
         ({"MQBOT_REPOSITORIES": "acme/*"}, "name each repository, without a pattern. "),
@@ -567,6 +573,24 @@ def test_what_is_wrong_is_said_in_our_words(given: dict[str, str], said: str) ->
     (problem,) = problems(**given).values()
     assert said in problem
     assert not re.search(r"`|\]\(|[Ii]nput should|validation|parse", problem)
+
+
+@pytest.mark.parametrize("end", ["\r", " ", "\t", "\r\n"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MQBOT_LOG_LEVEL", "DEBUG"),
+        ("MQBOT_LOG_FORMAT", "json"),
+        ("MQBOT_HEALTH_HOST", "0.0.0.0"),
+        ("MQBOT_COMMAND", "/queue"),
+        ("MQBOT_ALLOW_HTTP", "true"),
+        ("DATABASE_URL", "sqlite:////bot.sqlite3"),
+    ],
+)
+def test_what_nobody_sees_behind_a_value_is_no_part_of_it(name: str, value: str, end: str) -> None:
+    """A line end of Windows, or a space from copying."""
+    typed = settings_in({**ENOUGH, name: value + end}, RunSettings)
+    assert typed == settings_in({**ENOUGH, name: value}, RunSettings)
 
 
 @pytest.mark.parametrize(
@@ -974,7 +998,7 @@ nightly = "{other}"
         ("secret-1;secret-2;secret-3", "entry 3 is the third; remove"),
         ("secret-1 until 2030-01-31", "each secret has a last day"),
         ("secret-1;xoxb-secret", "in entry 2: a bot token, which belongs in SLACK_BOT_TOKEN"),
-        ('"secret-1"', "a token in quotation marks; leave them out"),
+        ('"secret-1"', "a value in quotation marks; leave them out"),
         (";", "no secret is given"),
     ],
 )
