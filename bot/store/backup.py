@@ -159,7 +159,9 @@ def back_up(url: str, file: Path) -> None:
         has_folder = file.parent.is_dir()
     if not has_folder:
         raise StoreUnavailable(f"there is no folder {file.parent}")
-    with _beside(file) as copy:
+    with _errors_about(source):
+        _require_sound(source)
+    with _errors_about(file), _beside(file) as copy:
         _copy(source, copy)
         _replace(copy, file)
 
@@ -235,10 +237,16 @@ def restore(url: str, file: Path, put_in_doubt: Callable[[Transaction], None]) -
         target.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         require_alone(target, "restore", stack)
-        copy = stack.enter_context(_beside(target))
-        _copy(file, copy)
+        with _errors_about(file):
+            _require_sound(file)
+        with _errors_about(target):
+            copy = stack.enter_context(_beside(target))
+            _copy(file, copy)
         give_to_owner(copy, target if target.exists() else target.parent)
-        _prepare(f"sqlite:///{copy}", f"{file} is no database of mqbot", put_in_doubt)
+        with _errors_about(file):
+            if migrate.current_revision(f"sqlite:///{copy}") is None:
+                raise StoreUnusable(f"{file} is no database of mqbot")
+        _prepare(f"sqlite:///{copy}", put_in_doubt)
         with closing(sqlite3.connect(copy)) as connection:
             connection.execute("PRAGMA journal_mode=DELETE")
         replaced = _set_aside(target)
@@ -270,12 +278,13 @@ def require_alone(database: Path, command: str, stack: ExitStack) -> None:
         if _got(lock, fcntl.LOCK_EX):
             stack.callback(lock.truncate, 0)
             lock.truncate(0)
-            lock.write(command)
-            lock.flush()
+            # Not through the file's buffer, which a full disk would refuse again at the end.
+            os.write(lock.fileno(), command.encode())
             return
         _enter(lock)
     except OSError as error:
-        unknown = f"whether the bot uses the database is not known: {error}"
+        path = f"{database}{IN_USE}"
+        unknown = f"can't tell whether the bot uses the database: {path}: {error.strerror}"
         raise StoreUnavailable(unknown) from error
     raise StoreUnavailable("the database is in use: stop the bot first")
 
@@ -288,20 +297,32 @@ async def make_ready(url: str, clock: Clock, put_in_doubt: Callable[[Transaction
     """
     with ExitStack() as stack:
         await require_nobody_connected(url, "restore", clock, stack)
-        _prepare(url, "there is no database of mqbot", put_in_doubt)
+        if migrate.current_revision(url) is None:
+            raise StoreUnusable("there is no database of mqbot")
+        _prepare(url, put_in_doubt)
 
 
-def _prepare(url: str, otherwise: str, put_in_doubt: Callable[[Transaction], None]) -> None:
+def _prepare(url: str, put_in_doubt: Callable[[Transaction], None]) -> None:
     """Migrate a restored database, and have the bot check Slack's history before it posts.
 
     Old leases end.
     """
-    if migrate.current_revision(url) is None:
-        raise StoreUnusable(otherwise)
     migrate.upgrade(url)
     with opened(url, seconds=UPGRADE_SECONDS) as connection:
         put_in_doubt(Transaction(connection))
         connection.execute(update(leases).values(expires_at=EPOCH))
+
+
+@contextmanager
+def _errors_about(file: Path) -> Iterator[None]:
+    """Name the file in an error of SQLite's or of the operating system's."""
+    try:
+        with as_store_errors():
+            yield
+    except StoreUnavailable as error:
+        if str(file) in error.cause:
+            raise
+        raise type(error)(f"{file}: {error.cause}") from error
 
 
 @contextmanager
@@ -316,14 +337,18 @@ def _beside(file: Path) -> Iterator[Path]:
                 Path(f"{unfinished}{side}").unlink(missing_ok=True)
 
 
+def _require_sound(database: Path) -> None:
+    with closing(sqlite3.connect(database, timeout=COPY_WAIT_SECONDS)) as reading:
+        found = reading.execute("PRAGMA quick_check").fetchone()
+    if found != ("ok",):
+        raise StoreUnusable(f"{database} is damaged: {found[0]}")
+
+
 def _copy(source: Path, copy: Path) -> None:
     copy.unlink(missing_ok=True)
     # Only the owner may read it: it holds people's texts.
     copy.touch(0o600, exist_ok=False)
     with closing(sqlite3.connect(source, timeout=COPY_WAIT_SECONDS)) as reading:
-        found = reading.execute("PRAGMA quick_check").fetchone()
-        if found != ("ok",):
-            raise StoreUnusable(f"{source} is damaged: {found[0]}")
         reading.execute("VACUUM INTO ?", [str(copy)])
     _write_to_disk(copy)
 

@@ -115,7 +115,8 @@ def _revision_of(connection: Connection) -> str | None:
             f" can't use it: {advice[connection.dialect.name]}"
         )
     raise StoreUnusable(
-        f"the database is at revision {revision}, made by a newer version of this program"
+        f"the database is at revision {revision}, made by a newer version of this program; use that"
+        " version or a later one"
     )
 
 

@@ -527,7 +527,7 @@ def test_a_damaged_database_is_not_copied(sqlite_url: str, tmp_path: Path) -> No
         file.write(b"Z" * size)
     result = run("backup", str(copy), url=sqlite_url)
     assert result.exit_code == 1
-    assert "the file is damaged" in result.stderr
+    assert result.stderr == f"mqbot: backup: {path}: the file is damaged\n"
     assert not copy.exists()
     assert unfinished(tmp_path) == []
 
@@ -548,14 +548,57 @@ def test_what_is_no_backup_of_ours_is_refused_and_nothing_changes(
 
     for content in (b"", b"no database at all, but long enough" * 100):
         wrong.write_bytes(content)
-        refused()
+        assert str(wrong) in refused()
     wrong.unlink()
     run("backup", str(wrong), url=sqlite_url)
     for revision, sentence in (("9999", "made by a newer version"), ("0026", "first edition")):
         with closing(sqlite3.connect(wrong)) as database:
             database.execute("UPDATE alembic_version SET version_num = ?", [revision])
             database.commit()
-        assert sentence in refused()
+        said = refused()
+        assert sentence in said
+        assert str(wrong) in said
+
+
+def test_a_copy_of_which_a_part_is_missing_is_named(sqlite_url: str, tmp_path: Path) -> None:
+    """As after a transfer that broke off."""
+    copy = tmp_path / "copy"
+    run("backup", str(copy), url=sqlite_url)
+    before = sqlite_path(sqlite_url).read_bytes()
+    os.truncate(copy, 20_000)
+    result = run("restore", str(copy), url=sqlite_url)
+    assert result.exit_code == 1
+    assert result.stderr == f"mqbot: restore: {copy}: the file is damaged\n"
+    assert sqlite_path(sqlite_url).read_bytes() == before
+
+
+def test_a_disk_without_room_for_the_lock_ends_a_restore_with_one_sentence(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    run("backup", str(copy), url=sqlite_url)
+    result = subprocess.run(
+        [
+            "sh",
+            "-c",
+            'ulimit -f 0 && exec "$@"',
+            "sh",
+            sys.executable,
+            "-m",
+            "bot",
+            "restore",
+            copy,
+        ],
+        env={**os.environ, "DATABASE_URL": sqlite_url},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == UNAVAILABLE_EXIT
+    unknown = "can't tell whether the bot uses the database"
+    lock = f"{sqlite_path(sqlite_url)}.in-use"
+    assert result.stderr == f"mqbot: restore: {unknown}: {lock}: File too large\n"
 
 
 def test_the_wrong_kind_of_database_is_named() -> None:
