@@ -316,7 +316,7 @@ def _print(what: str, answer: httpx.Response, *, is_json: bool) -> None:
             _fail(f"Nobody has answered the proposal yet. {asking}", UNCERTAIN_EXIT)
         _fail("Still unknown. Check `mqbot status`.", UNCERTAIN_EXIT)
     if sentence is None:
-        _fail(f"the answer is not the bot's (status {answer.status_code})", code)
+        _fail(f"{URL}: the answer is not the bot's (status {answer.status_code})", code)
     if answer.status_code == httpx.codes.UNAUTHORIZED:
         _fail(f"{TOKEN}: the bot doesn't know it. {WHERE_FROM}", code)
     if code:

@@ -704,7 +704,7 @@ async def test_an_error_of_a_proxy_says_nothing_of_what_the_bot_does(
     arguments = [what, "acme/site", *(["--reason", "deploying"] if what == "pause" else [])]
     ended = await behind.ended(tmp_path, *arguments)
     assert ended.code == code
-    assert f"the answer is not the bot's (status {status})" in ended.complaints
+    assert f"mqbot: MQBOT_URL: the answer is not the bot's (status {status})" in ended.complaints
 
 
 async def test_a_bot_that_restarts_is_asked_for_the_outcome_again(tmp_path: Path) -> None:
