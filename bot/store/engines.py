@@ -188,6 +188,10 @@ def sqlite_path(url: str) -> Path:
     path = url.removeprefix(_SQLITE_PREFIX)
     if path == url or path in {"", ":memory:"} or "?" in path or "\0" in path:
         raise ValueError("a SQLite address is sqlite:///path: a file, without options")
+    folder, _, _ = path.lstrip("/").partition("/")
+    if folder == "~" or folder.startswith("$"):
+        said = f"a SQLite address is taken as it is: write the folder in place of {folder}"
+        raise ValueError(said)
     return Path(path)
 
 

@@ -61,6 +61,16 @@ def test_a_wrong_address_is_refused_without_repeating_it(url: str) -> None:
     assert caught.value.__context__ is None
 
 
+@pytest.mark.parametrize("place", ["~", "$HOME", "/~", "${HOME}"])
+def test_a_path_that_a_shell_would_complete_is_refused_before_a_folder_gets_that_name(
+    place: str,
+) -> None:
+    with pytest.raises(ValueError, match="in place of") as caught:
+        sqlite_path(f"sqlite:///{place}/bot.sqlite3")
+    said = f"a SQLite address is taken as it is: write the folder in place of {place.strip('/')}"
+    assert str(caught.value) == said
+
+
 def test_postgresql_without_its_driver_names_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
