@@ -71,7 +71,7 @@ _SQLITE_CAUSES = {
     "SQLITE_FULL": "the disk is full",
     "SQLITE_IOERR": "the disk can't be read or written",
     "SQLITE_NOTADB": "the file is not a database",
-    "SQLITE_READONLY": "the file is readonly",
+    "SQLITE_READONLY": "mqbot's user may not write the file or its folder",
 }
 """By the beginning of SQLite's codes."""
 
@@ -140,7 +140,7 @@ _FILE_CAUSES = {
     errno.ENOENT: "the file or its folder isn't there",
     errno.ENOTDIR: "a part of the path isn't a folder",
     errno.EISDIR: "the path is a folder",
-    errno.EROFS: "the file is readonly",
+    errno.EROFS: "the disk is read-only",
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk is full",
     errno.ENAMETOOLONG: "the path is too long",

@@ -118,7 +118,7 @@ async def test_a_read_only_database_is_unavailable(sqlite_url: str) -> None:
     engine = create_engine(sqlite_url)
     on_connect(engine, pragma("query_only=ON"))
     store = Store(engine)
-    with pytest.raises(StoreUnavailable, match="readonly"):
+    with pytest.raises(StoreUnavailable, match="may not write the file or its folder"):
         await store.run(add, make_new(1))
     await store.close()
 
