@@ -152,10 +152,16 @@ def back_up(url: str, file: Path) -> None:
         # SQLite takes it as text.
         problem = f"{file} isn't UTF-8: SQLite can't write a file of that name"
         raise StoreUnusable(problem) from None
+    with as_store_errors():
+        # Such as /dev/stdout, which root could replace for everybody.
+        if file.exists() and not file.is_file():
+            raise StoreUnusable(f"{file} isn't a plain file: name another file")
     own_files = [Path(f"{source}{side}") for side in (*SQLITE_SIDES, IN_USE)]
     if any(_is_same_file(file, own) for own in own_files):
         raise StoreUnusable(f"{file} is the database itself: name another file")
     with as_store_errors():
+        # A link stays, with the copy where it leads.
+        file = file.resolve()
         has_folder = file.parent.is_dir()
     if not has_folder:
         raise StoreUnavailable(f"there is no folder {file.parent}")

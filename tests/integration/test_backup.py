@@ -483,6 +483,34 @@ def test_a_backup_onto_the_database_itself_is_refused(sqlite_url: str, tmp_path:
     assert (after.st_ino, after.st_size) == (before.st_ino, before.st_size)
 
 
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_a_backup_replaces_no_pipe_and_no_device(
+    sqlite_url: str, tmp_path: Path, *, is_linked: bool
+) -> None:
+    """As /dev/stdout may be: root may replace even that."""
+    named = pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    if is_linked:
+        named = tmp_path / "stdout"
+        named.symlink_to(pipe)
+    result = run("backup", str(named), url=sqlite_url)
+    assert result.exit_code == CONFIGURATION_EXIT
+    assert result.stderr == f"mqbot: backup: {named} isn't a plain file: name another file\n"
+    assert pipe.is_fifo()
+    assert named.is_symlink() is is_linked
+
+
+def test_a_backup_over_a_link_to_a_file_replaces_that_file(sqlite_url: str, tmp_path: Path) -> None:
+    """On the disk where it is; the link stays."""
+    file = tmp_path / "copy"
+    file.touch()
+    link = tmp_path / "link"
+    link.symlink_to(file)
+    assert run("backup", str(link), url=sqlite_url).exit_code == 0
+    assert link.is_symlink()
+    assert rows(file, "SELECT count(*) FROM deliveries") == [(0,)]
+
+
 def test_a_backup_to_a_name_that_is_no_text_names_the_file(sqlite_url: str, tmp_path: Path) -> None:
     """A file's name is bytes: Latin-1 ones, for example."""
     result = run("backup", os.fsdecode(bytes(tmp_path) + b"/caf\xe9"), url=sqlite_url)
