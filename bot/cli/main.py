@@ -3,7 +3,10 @@
 With click: importing typer takes five times as long.
 """
 
+import errno
 import gc
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -62,6 +65,9 @@ PROGRAMS = {
 LASTING_PROGRAMS = frozenset({"serving", "demo", "sandbox"})
 """The modules of commands that run until a signal ends them."""
 
+OUTPUT_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""Of the disk to which a command's output goes; for files of its own it has other errors."""
+
 ALIASES = {"unpause": "resume"}
 
 GARBAGE_THRESHOLD = 10_000
@@ -102,6 +108,20 @@ class LazyCommands(click.Group):
             module = import_module(f"bot.cli.{name}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
+
+    @override
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            name = str(ctx.invoked_subcommand)
+            module, _ = PROGRAMS[ALIASES.get(name, name)]
+            if module in LASTING_PROGRAMS or error.errno not in OUTPUT_ERRORS:
+                raise
+            # What is still to be written would fail again at the end of the process.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            click.echo(f"mqbot: the output can't be written: {error.strerror}", err=True)
+            raise SystemExit(1) from None
 
     @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

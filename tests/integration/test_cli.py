@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import aiohttp
@@ -12,9 +14,14 @@ import yaml
 from click.testing import CliRunner, Result
 
 import bot
+from bot.acts.rows import Audit
 from bot.cli.main import PROGRAMS, main
 from bot.cli.manifest import manifest_path
+from bot.cli.process import UNAVAILABLE_EXIT
+from bot.store.engines import opened
+from bot.store.transaction import Transaction
 from tests.support.bot_process import MqbotProcess
+from tests.support.stored import make_record
 
 
 def run(*arguments: str, environ: dict[str, str] | None = None) -> Result:
@@ -49,6 +56,27 @@ def test_an_unknown_command_gets_a_clear_error() -> None:
 
 def test_manifest_prints_the_file_unchanged() -> None:
     assert run("manifest").output == manifest_path().read_text("utf-8")
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no full device here")
+@pytest.mark.parametrize("command", [["manifest"], ["audit", "--json"], ["subscriptions"]])
+def test_output_onto_a_full_disk_ends_with_one_sentence(
+    sqlite_url: str, command: list[str]
+) -> None:
+    with opened(sqlite_url) as connection:
+        Audit(Transaction(connection)).add(make_record())
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "bot", *command],
+            env={**os.environ, "DATABASE_URL": sqlite_url},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert ended.returncode == UNAVAILABLE_EXIT
+    assert ended.stderr == "mqbot: the output can't be written: No space left on device\n"
 
 
 def test_manifest_for_http_names_the_address_everywhere() -> None:
