@@ -9,7 +9,7 @@ import click
 
 from bot.cli.main import keeping_imports
 from bot.cli.process import cancelled_by_signals, complaining, forever
-from bot.config.reading import load_settings, overridden
+from bot.config.reading import load_settings, overridden, unknown_variables
 from bot.config.secrets import secrets_of
 from bot.config.settings import RunSettings, Settings, WebSettings
 from bot.kernel.errors import ConfigurationError
@@ -72,6 +72,11 @@ def serve(bot: Bot, settings: Settings) -> None:
             "the environment overrides settings in the file",
             extra={**extra, "in_file": ", ".join(both.values())},
         )
+    unknown = unknown_variables()
+    if unknown:
+        # Somebody may rely on one, such as on a right that it seems to limit.
+        extra = {"action": "settings_unknown", "variables": ", ".join(unknown)}
+        logger.warning("variables that are named like settings and aren't", extra=extra)
     with complaining(url):
         asyncio.run(_run(bot, url))
 

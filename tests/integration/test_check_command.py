@@ -546,6 +546,14 @@ async def test_a_variable_of_the_environment_that_is_no_setting_is_named(
     assert (report.code, report.not_well) == (0, {"configuration: MQBOT_POLLSECS"})
     fix = report.of("configuration", "MQBOT_POLLSECS")["fix"]
     assert fix == "Did you mean MQBOT_POLL_SECONDS?"
+    bot = await MqbotProcess.start(
+        "run",
+        folder=installation.folder,
+        environ={**installation.environment(), "MQBOT_WHO_MAY_RESUME": "U0ALICE"},
+    )
+    await until(lambda: "action=settings_unknown" in bot.complaints, "the log of the start")
+    assert await bot.stop() == 0
+    assert "MQBOT_WHO_MAY_RESUME" in bot.complaints
 
 
 async def test_a_web_server_in_the_place_of_slack_is_named(installation: Installation) -> None:
