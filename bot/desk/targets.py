@@ -126,7 +126,8 @@ async def _paused_one(
 ) -> Target | None:
     """The queue whose pause it is: the one `meant`, or the only paused one; None if they are asked.
 
-    They are asked before anything is done to another queue than the one `meant`.
+    They are asked before anything is done to another queue than the one `meant`. The bot may not
+    have heard of each pause, so that one is the only one is for the service to say.
     """
     if isinstance(meant, Group):
         return meant
@@ -138,26 +139,30 @@ async def _paused_one(
         await call.admit()
         await _ask_about_others(call, request, meant, found, typed)
         return None
-    if not found:
-        return await _only_one_that_the_service_shows(call, request.action, typed)
-    if len(found) == 1:
-        return found[0].repository
+    if len(found) <= 1:
+        return await _only_one_that_the_service_shows(call, request.action, found, typed)
     await call.admit()
     await _ask_which_paused(call, request.action, found, typed)
     return None
 
 
 async def _only_one_that_the_service_shows(
-    call: Call, action: str, typed: str
+    call: Call, action: str, known: Sequence[PauseRecord], typed: str
 ) -> RepositoryName | None:
-    """The only paused queue, where the bot knows of none; None if the person is asked, or told."""
+    """The only paused queue; None if the person is asked, or told.
+
+    `known`: the pauses that the bot knows of, whose queues are looked at first.
+    """
     await call.admit()
     names = call.bot.repositories.names
     allowed = await _permitted(call, action, names)
-    paused, checked = await _paused_now(call, [*dict.fromkeys([*allowed, *names])])
+    known_names = [pause.repository for pause in known]
+    ordered = dict.fromkeys([*known_names, *allowed, *names])
+    paused, checked = await _paused_now(call, list(ordered))
     if checked < len(names):
         # Another than those found may be the one that is meant.
-        fitting = Fitting(repositories=[pause.repository for pause in paused])
+        found = dict.fromkeys([*known_names, *(pause.repository for pause in paused)])
+        fitting = Fitting(repositories=list(found))
         about = choice.not_all_checked(action, checked, len(names))
         await _ask_for(call, action, names, fitting, typed, about)
         return None
@@ -206,9 +211,10 @@ async def _ask_which_paused(
     call: Call, action: str, paused: Sequence[PauseRecord], typed: str, about: str = ""
 ) -> None:
     read = partial(desk_meant.paused_targets, names=call.bot.repositories.names)
-    fitting = await call.bot.sources.store.read(read)
-    names = fitting.repositories or [pause.repository for pause in paused]
-    await _ask_for(call, action, names, fitting, typed, about)
+    stored = await call.bot.sources.store.read(read)
+    names = dict.fromkeys([*stored.repositories, *(pause.repository for pause in paused)])
+    fitting = Fitting(stored.groups, list(names))
+    await _ask_for(call, action, fitting.repositories, fitting, typed, about)
 
 
 async def _paused_now(

@@ -287,6 +287,36 @@ async def test_the_only_paused_queue_is_not_taken_while_another_cannot_be_read(
     await bot.wait_for_post("*acme/api has resumed*")
 
 
+@pytest.mark.parametrize("unread", ["acme/docs", "acme/api"])
+async def test_the_only_known_pause_is_not_taken_while_a_queue_cannot_be_read(
+    three: BotTester, unread: str
+) -> None:
+    await three.pause("acme/api Night")
+    three.break_service("error", path=f"/{unread}/", status=503)
+    asked = await three.ask("/mq resume")
+    assert "I checked only 2 of 3 queues, so I can't tell which are paused." in asked
+    assert asked.labels[0] == "acme/api"
+    assert three.pause_reason("acme/api") is not None
+
+
+async def test_the_only_known_pause_is_not_taken_while_the_service_shows_another(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(
+        repositories=dict.fromkeys(NAMES, "quiet"),
+        channels="",
+        logs_pauses=False,
+        every=replace(HURRIED, pauses_read=3600.0),
+    )
+    await bot.pause("acme/api Night")
+    # The bot hears of this pause by asking for it only.
+    bot.merge_queue.pause("acme/docs", "Deploy", by="carol")
+    asked = await bot.ask("/mq resume")
+    assert "Resume which queue?" in asked
+    assert asked.labels[:2] == ["acme/api", "acme/docs"]
+    assert bot.pause_reason("acme/api") is not None
+
+
 async def test_resume_offers_the_group_whose_pause_is_in_force(three: BotTester) -> None:
     await three.publish("/mq default acme/site", "Default repository")
     question = await three.ask("/mq pause @release CI is down")
