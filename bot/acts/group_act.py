@@ -33,7 +33,12 @@ class GroupOutcome(StrEnum):
     """The result of a group act for one repository."""
 
     CHANGED = "changed"
+    AS_ASKED = "as_asked"
+    """Paused or frozen by the same actor for the same reason before."""
+
     ALREADY_PAUSED = "already_paused"
+    """Paused or frozen by somebody else, or for another reason: left alone."""
+
     ALREADY_PLANNED = "already_planned"
     """A freeze is planned for some of that time, and isn't in force yet."""
 
@@ -57,7 +62,12 @@ class GroupOutcome(StrEnum):
         return self in {GroupOutcome.UNCERTAIN, GroupOutcome.FAILED, GroupOutcome.NOT_TRIED}
 
 
-_LEFT_TO_OTHERS = (GroupOutcome.ALREADY_PLANNED, GroupOutcome.NOT_OURS, GroupOutcome.REPLACED)
+_LEFT_TO_OTHERS = (
+    GroupOutcome.ALREADY_PAUSED,
+    GroupOutcome.ALREADY_PLANNED,
+    GroupOutcome.NOT_OURS,
+    GroupOutcome.REPLACED,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +148,8 @@ class GroupAct:
 
     @property
     def is_left_to_others(self) -> bool:
-        """Whether it was to end something and ended nothing: all that is left is others'."""
-        is_end = self.action in {Action.RESUME, Action.UNFREEZE}
-        return is_end and not self.has_changed and bool(self.of(*_LEFT_TO_OTHERS))
+        """Whether it changed nothing because something else is in force, which stays."""
+        return not self.has_changed and bool(self.of(*_LEFT_TO_OTHERS))
 
     @property
     def is_cut_short(self) -> bool:

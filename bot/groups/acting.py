@@ -30,6 +30,7 @@ from bot.pauses.group_work import GroupWork, Report, SinceThen, ignore_progress,
 from bot.pauses.history import know_pause
 from bot.pauses.known import ActCertainty, Shown
 from bot.pauses.observe import act_that_made
+from bot.pauses.outcomes import AlreadyPaused
 from bot.pauses.pause import PauseRecord
 from bot.pauses.pausing import PauseQueue
 from bot.pauses.requests import proposed_line
@@ -150,7 +151,10 @@ class ActOnGroups:
         return await self.work.run(act, works[act.action], report)
 
     async def _pause(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
-        outcome = await self.pause_queue.run(act.caller, repository, act.asked.reason, part_of=act)
+        reason = act.asked.reason
+        outcome = await self.pause_queue.run(act.caller, repository, reason, part_of=act)
+        if isinstance(outcome, AlreadyPaused) and outcome.is_as_asked(act.actor, reason):
+            return RepositoryResult(repository, GroupOutcome.AS_ASKED, outcome.known.by_name)
         return result_of(repository, outcome)
 
     async def _resume(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
@@ -190,9 +194,11 @@ class ActOnGroups:
         known = outcome.freezes[0]
         if outcome.because is None:
             return RepositoryResult(repository, GroupOutcome.CHANGED)
-        if known.has_begun(act.at):
-            return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)
-        return RepositoryResult(repository, GroupOutcome.ALREADY_PLANNED, known.by)
+        if not known.has_begun(act.at):
+            return RepositoryResult(repository, GroupOutcome.ALREADY_PLANNED, known.by)
+        if known.is_made_by(act.actor) and known.reason == act.asked.reason.strip():
+            return RepositoryResult(repository, GroupOutcome.AS_ASKED, known.by)
+        return RepositoryResult(repository, GroupOutcome.ALREADY_PAUSED, known.by)
 
     async def _unfreeze(self, act: GroupAct, repository: RepositoryName) -> RepositoryResult:
         proposal = await self.work.acts.store.read(_proposal, act, repository)

@@ -264,9 +264,8 @@ async def _pause_for_machine(
     match await use.pause_queue.run(caller, target, asked.reason, lasting=end):
         case PauseChange(act=act, pause=pause):
             return _of_pause(pause_replies.paused_reply(act), pause, changed=True)
-        case AlreadyPaused(known=known):
-            is_own = known.pauser == caller.actor.user_id
-            is_repeated = is_own and known.line.reason == asked.reason.strip()
+        case AlreadyPaused(known=known) as unchanged:
+            is_repeated = unchanged.is_as_asked(caller.actor, asked.reason)
             status = HTTPStatus.OK if is_repeated else HTTPStatus.CONFLICT
             return _of_pause(pause_replies.left_as_paused(known), known, status=status)
 

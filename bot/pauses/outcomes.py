@@ -6,6 +6,7 @@ from enum import Enum
 from bot.acts.errors import QueueBusy
 from bot.acts.record import Action, AuditRecord
 from bot.acts.unanswered import Unanswered
+from bot.kernel.actor import Actor
 from bot.kernel.errors import MergeQueueError
 from bot.pauses.pause import PauseLine, PauseRecord, Timer
 
@@ -25,6 +26,11 @@ class AlreadyPaused:
 
     known: PauseRecord
     is_same: bool = False  #: it has the same author, reason and end as the request
+
+    def is_as_asked(self, actor: Actor, reason: str) -> bool:
+        """Whether the actor made it for this reason; its end may have changed since."""
+        is_own = self.known.pauser == actor.user_id
+        return is_own and self.known.line.reason == reason.strip()
 
 
 @dataclass(frozen=True, slots=True)

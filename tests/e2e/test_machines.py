@@ -257,6 +257,45 @@ async def test_a_machine_ends_of_a_group_only_what_it_made_unless_it_says_otherw
     bot.direct_messages(by=BOB)
 
 
+async def test_a_machine_that_finds_all_of_a_group_stopped_is_refused_as_for_a_single_queue(
+    start_bot: StartBot, shell: Shell
+) -> None:
+    """Unless it was the machine for the same reason, or a part changes."""
+    bot = await start_bot(
+        repositories={"acme/site": "quiet", "acme/api": "quiet"},
+        environment={**WITH_MACHINES, "MQBOT_GROUPS": "release=acme/site,acme/api"},
+    )
+
+    async def stopped(what: str, reason: str = "deploying") -> tuple[int, bool, list[str]]:
+        status, answer = await post(bot, what, DEPLOY, target="@release", reason=reason)
+        return status, answer["changed"], [part["outcome"] for part in answer["repositories"]]
+
+    for name in ("acme/site", "acme/api"):
+        bot.merge_queue.pause(name, "elsewhere")
+        bot.merge_queue.freeze(name, FreezeTerms("night"))
+    for what in ("pause", "freeze"):
+        assert await stopped(what) == (409, False, ["already_paused", "already_paused"])
+    by_shell = await shell(bot, "pause", "@release", "--reason", "deploying")
+    assert (by_shell.code, by_shell.printed) == (1, "")
+    assert "2 already paused: acme/site" in by_shell.complaints
+    bot.merge_queue.resume("acme/site")
+    (night,) = bot.merge_queue.repository("acme/site").freezes
+    bot.merge_queue.unfreeze("acme/site", night.id)
+    for what in ("pause", "freeze"):
+        assert await stopped(what) == (200, True, ["changed", "already_paused"])
+        assert await stopped(what) == (409, False, ["as_asked", "already_paused"])
+    bot.merge_queue.resume("acme/api")
+    (night,) = bot.merge_queue.repository("acme/api").freezes
+    bot.merge_queue.unfreeze("acme/api", night.id)
+    for what in ("pause", "freeze"):
+        assert await stopped(what) == (200, True, ["as_asked", "changed"])
+        assert await stopped(what) == (200, False, ["as_asked", "as_asked"])
+        assert await stopped(what, "other") == (409, False, ["already_paused", "already_paused"])
+    await bot.stop_bot()
+    bot.posts()
+    bot.posts(RELEASES)
+
+
 async def test_a_machine_that_ends_nothing_of_a_group_is_refused_as_for_a_single_queue(
     start_bot: StartBot, shell: Shell
 ) -> None:

@@ -80,6 +80,7 @@ _LAST = {
 
 _OUTCOMES = {
     (Action.PAUSE, GroupOutcome.CHANGED): "paused",
+    (Action.PAUSE, GroupOutcome.AS_ASKED): "already paused",
     (Action.PAUSE, GroupOutcome.ALREADY_PAUSED): "already paused",
     (Action.RESUME, GroupOutcome.CHANGED): "resumed",
     (Action.RESUME, GroupOutcome.NOT_PAUSED): "not paused",
@@ -90,6 +91,7 @@ _OUTCOMES = {
     (Action.EXTEND, GroupOutcome.NOT_PAUSED): "no longer paused",
     (Action.EXTEND, GroupOutcome.REPLACED): "paused again since (left alone)",
     (Action.FREEZE, GroupOutcome.CHANGED): "frozen",
+    (Action.FREEZE, GroupOutcome.AS_ASKED): "already frozen",
     (Action.FREEZE, GroupOutcome.ALREADY_PAUSED): "already frozen",
     (Action.FREEZE, GroupOutcome.ALREADY_PLANNED): "already planned",
     (Action.UNFREEZE, GroupOutcome.CHANGED): "unfrozen",
@@ -436,6 +438,7 @@ def _group_headline(done: GroupAct) -> str:
 
 _LEFT_AS_THEY_WERE = frozenset(
     {
+        GroupOutcome.AS_ASKED,
         GroupOutcome.ALREADY_PAUSED,
         GroupOutcome.ALREADY_PLANNED,
         GroupOutcome.NOT_PAUSED,
