@@ -351,8 +351,8 @@ class Subscribers:
         thread = self.threads.thread_of(record, kind)
         of_storm: list[NewDelivery] = []
         if self._is_of_storm(record, kind):
-            of_storm = self._first_posts_of_storm(kind, subscriptions)
-            subscriptions = self._not_counted_in_storm(kind, thread, subscriptions)
+            of_storm = self._first_posts_of_storm(record, kind, subscriptions)
+            subscriptions = self._not_counted_in_storm(record, kind, thread, subscriptions)
         if thread is None or not subscriptions:
             return [*of_storm, *self._posts(record, kind, subscriptions)]
         wanted = self._not_counted_by_card(record, kind, thread, subscriptions)
@@ -371,22 +371,28 @@ class Subscribers:
     def _is_of_storm(self, record: EventRecord, kind: EventKind) -> bool:
         if self.storm is None:
             return False
-        return self.storm.see(self.events.completed(record), kind)
+        return self.storm.of(record.base_ref).see(self.events.completed(record), kind)
 
     def _first_posts_of_storm(
-        self, kind: EventKind, subscriptions: Sequence[Subscription]
+        self, record: EventRecord, kind: EventKind, subscriptions: Sequence[Subscription]
     ) -> list[NewDelivery]:
         if self.storm is None or kind is not EventKind.FAILURE:
             return []
-        return self.storm.begin_messages(_besides_feeds(subscriptions))
+        channels = _besides_feeds(subscriptions)
+        return self.storm.of(record.base_ref).begin_messages(channels)
 
     def _not_counted_in_storm(
-        self, kind: EventKind, thread: SubjectChanges | None, subscriptions: Sequence[Subscription]
+        self,
+        record: EventRecord,
+        kind: EventKind,
+        thread: SubjectChanges | None,
+        subscriptions: Sequence[Subscription],
     ) -> Sequence[Subscription]:
         """Those whose channel has no message about the storm, which counts the event."""
         if self.storm is None:
             return subscriptions
-        counted = set(self.storm.showing(_besides_feeds(subscriptions)))
+        channels = _besides_feeds(subscriptions)
+        counted = set(self.storm.of(record.base_ref).showing(channels))
         if kind is EventKind.ENTER and thread is not None:
             # A message that is there already is edited.
             counted -= thread.roots.keys()

@@ -350,6 +350,7 @@ def _storms(
             for storm in Storms(transaction).around(
                 repository, record.received_at, record.received_at
             )
+            if storm.branch == record.base_ref
         }
     )
 

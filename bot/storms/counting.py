@@ -27,7 +27,31 @@ class StormCount:
     def __init__(self, transaction: Transaction, repository: RepositoryName, now: datetime) -> None:
         self.transaction = transaction
         self.now = now
-        self._storm = Storms(transaction).latest(repository)
+        self._repository = repository
+        self._of_branch: dict[str | None, _StormsOfBranch] = {}
+
+    def of(self, branch: str | None) -> "_StormsOfBranch":
+        """The storms of one base branch; None for events without one."""
+        if branch not in self._of_branch:
+            latest = Storms(self.transaction).latest(self._repository, branch)
+            self._of_branch[branch] = _StormsOfBranch(self.transaction, latest, self.now)
+        return self._of_branch[branch]
+
+    def finish(self, edit_at: datetime) -> None:
+        """Store the storms, and have their messages edited."""
+        for of_branch in self._of_branch.values():
+            of_branch.finish(edit_at)
+
+
+class _StormsOfBranch:
+    """The storms of one branch: the last one that is stored, and those that begin since."""
+
+    def __init__(
+        self, transaction: Transaction, latest: FailureStorm | None, now: datetime
+    ) -> None:
+        self.transaction = transaction
+        self.now = now
+        self._storm = latest
         self._shown = self._messages()
         #: by key: where one ends, the next may begin in the same slice
         self._changed: dict[str, FailureStorm] = {}
@@ -75,7 +99,9 @@ class StormCount:
             return False
         at = record.received_at
         since = min(found.since, at)
-        self._change(FailureStorm(record.repository, str(record.event_id), since, at))
+        key = str(record.event_id)
+        begun = FailureStorm(record.repository, key, since, at, branch=record.base_ref)
+        self._change(begun)
         self._shown = {}
         return True
 
@@ -110,7 +136,6 @@ class StormCount:
         return posts
 
     def finish(self, edit_at: datetime) -> None:
-        """Store the storms, and have their messages edited."""
         for storm in self._changed.values():
             Storms(self.transaction).save(storm)
             LiveMessages(self.transaction).mark(

@@ -21,5 +21,5 @@ def verdict_on(
 ) -> Verdict:
     """Why a pull request left, and what to do now. The arguments are those of `facts_about`."""
     facts = facts_about(transaction, record, own=own, is_paused=is_paused, freezes=freezes)
-    storm = Storms(transaction).latest(record.repository)
+    storm = Storms(transaction).latest(record.repository, record.base_ref)
     return judge(replace(facts, is_storm=storm is not None and storm.ended_at is None))

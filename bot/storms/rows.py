@@ -11,7 +11,8 @@ from bot.storms.storm import FailureStorm
 from bot.storms.tables import LASTS, storms
 
 _OF_REPOSITORY = select(storms).where(storms.c.repository == bindparam("repository"))
-_LATEST = _OF_REPOSITORY.order_by(storms.c.last_at.desc(), storms.c.key).limit(1)
+_OF_BRANCH = _OF_REPOSITORY.where(storms.c.branch.is_not_distinct_from(bindparam("branch")))
+_LATEST = _OF_BRANCH.order_by(storms.c.last_at.desc(), storms.c.key).limit(1)
 _WITH_FAILURES = _OF_REPOSITORY.where(
     storms.c.began_at <= bindparam("until"), storms.c.last_at >= bindparam("since")
 )
@@ -20,7 +21,7 @@ _STORM = _OF_REPOSITORY.where(storms.c.key == bindparam("key"))
 
 
 class Storms(Part):
-    """Storms; the latest one of a repository may last."""
+    """Storms; the latest one of a branch may last."""
 
     def save(self, storm: FailureStorm) -> None:
         """Insert, or replace the row with the same key."""
@@ -29,8 +30,8 @@ class Storms(Part):
     def one(self, repository: RepositoryName, key: str) -> FailureStorm | None:
         return self._first(FailureStorm, _STORM, repository=repository, key=key)
 
-    def latest(self, repository: RepositoryName) -> FailureStorm | None:
-        return self._first(FailureStorm, _LATEST, repository=repository)
+    def latest(self, repository: RepositoryName, branch: str | None) -> FailureStorm | None:
+        return self._first(FailureStorm, _LATEST, repository=repository, branch=branch)
 
     def lasting(self) -> Sequence[FailureStorm]:
         """Those of all repositories that haven't ended."""

@@ -21,7 +21,7 @@ class StormEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FailureStorm:
-    """The failures of one queue, from the first of many at once to the last.
+    """The failures of one branch's queue, from the first of many at once to the last.
 
     `StormCount` decides that one begins, and by the events it routes that one is over: a merge
     after CALM (`after_merge`), or a failure after which more merge than fail (`outnumbered`).
@@ -35,6 +35,7 @@ class FailureStorm:
     last_at: datetime  #: the latest of them
     ended_at: datetime | None = None  #: None while it lasts
     ending: StormEnd | None = None  #: why it is over
+    branch: str | None = None  #: the base branch of all of them; None if the log doesn't say
 
     def lasts_at(self, at: datetime) -> bool:
         """Whether what happens then belongs to it."""

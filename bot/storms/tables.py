@@ -16,12 +16,13 @@ from bot.storms.storm import StormEnd
 
 storms = table(
     "storms",
-    "Many failures of one queue at once, which one message counts.",
+    "Many failures of one branch at once, which one message counts.",
     *key(Repository, "repository"),
     *key(sa.Text, "key"),
     *required(UtcTime, "began_at", "last_at"),
     *optional(UtcTime, "ended_at"),
     *optional(as_text(StormEnd), "ending"),
+    *optional(sa.Text, "branch"),
     sa.Index(None, "repository", "last_at"),
     sa.Index(None, "last_at"),
 )

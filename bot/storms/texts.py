@@ -8,6 +8,7 @@ from bot.blocks import blocks
 from bot.blocks.message import Colour, Message
 from bot.blocks.text import (
     by_count,
+    code,
     duration,
     escape,
     listed,
@@ -26,6 +27,8 @@ NEXT_STEP = (
     "requests merge again."
 )
 
+STOPS_OTHERS = "A pause would stop the other branches too."
+
 NOTHING_FAILED = f"Nothing failed in the {duration(STORM_SPAN)} after that."
 
 CHECKS_NAMED = 3
@@ -41,10 +44,12 @@ class Failed:
     seen: PullRequestRecord | None
 
 
-def storm(found: FailureStorm, failures: Sequence[Failed]) -> Message:
+def storm(
+    found: FailureStorm, failures: Sequence[Failed], *, is_only_branch: bool = True
+) -> Message:
     """To channels subscribed to failures. `failures`: the latest first."""
     if found.ended_at is None:
-        return _lasting(found, failures)
+        return _lasting(found, failures, is_only_branch=is_only_branch)
     name = escape(found.repository)
     if found.ending is StormEnd.LAPSED:
         return _without_a_merge(found, failures, NOTHING_FAILED)
@@ -53,13 +58,17 @@ def storm(found: FailureStorm, failures: Sequence[Failed]) -> Message:
         return _without_a_merge(found, failures, why)
     over = blocks.message(
         blocks.section(f":white_check_mark: *{name}: pull requests are merging again*"),
-        *blocks.facts(("Since", since(found.ended_at))),
+        *blocks.facts(("Since", since(found.ended_at)), _branch(found)),
         *map(blocks.section, [f"{_from_first_to_last(found, failures)}.", *_details(failures)]),
     )
     return blocks.coloured(Colour.GREEN, over)
 
 
-def _lasting(found: FailureStorm, failures: Sequence[Failed]) -> Message:
+def _branch(found: FailureStorm) -> tuple[str, str]:
+    return "Branch", code(found.branch) if found.branch else ""
+
+
+def _lasting(found: FailureStorm, failures: Sequence[Failed], *, is_only_branch: bool) -> Message:
     count = len(_failed_numbers(failures))
     began = local_time(found.began_at)
     # Their events may be pruned already.
@@ -73,7 +82,8 @@ def _lasting(found: FailureStorm, failures: Sequence[Failed]) -> Message:
     post = blocks.message(
         blocks.section(f":x: *{escape(found.repository)}: {failed}*"),
         *map(blocks.section, [*_details(failures), NEXT_STEP]),
-        *blocks.facts(("Latest failure", since(found.last_at))),
+        *blocks.facts(("Latest failure", since(found.last_at)), _branch(found)),
+        *([] if is_only_branch else [blocks.context(STOPS_OTHERS)]),
         blocks.actions([pause_button(found.repository)]),
     )
     return blocks.coloured(Colour.RED, post)
@@ -88,7 +98,11 @@ def _without_a_merge(found: FailureStorm, failures: Sequence[Failed], why: str) 
         failed = by_count(count, "1 pull request failed", "{count} pull requests failed")
     return blocks.message(
         blocks.section(f":heavy_minus_sign: *{escape(found.repository)}: {failed}*"),
-        *blocks.facts(("From", local_time(found.began_at)), ("Until", local_time(found.last_at))),
+        *blocks.facts(
+            ("From", local_time(found.began_at)),
+            ("Until", local_time(found.last_at)),
+            _branch(found),
+        ),
         blocks.section(why),
         *map(blocks.section, _details(failures)),
     )

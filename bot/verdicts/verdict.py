@@ -383,10 +383,11 @@ def _storm(about: EventRecord, others: Iterable[_Outcome]) -> Storm | None:
 
 
 def merges_outnumber(facts: Facts) -> bool:
-    """Whether around that time more pull requests merged than failed, of all branches."""
+    """Whether around that time more pull requests of the branch merged than failed."""
     near = [
         event
         for event in facts.others
+        if event.base_ref == facts.record.base_ref
         if abs(event.received_at - facts.record.received_at) <= STORM_SPAN
     ]
     failed = [event for event in near if _is_failure_of_one(event)]

@@ -14,11 +14,14 @@ UNTIL_LAPSED = 31 * 60
 FEED_TOO = f"acme/site={MERGE_QUEUE}:enter,failure;acme/site={RELEASES}:failure,style:feed"
 
 
-def fail(bot: BotTester, number: int, check: str = "unit tests") -> None:
-    bot.emit("action.queue.enter", number)
+def fail(
+    bot: BotTester, number: int, check: str = "unit tests", base_ref: str | None = "main"
+) -> None:
+    bot.emit("action.queue.enter", number, base_ref=base_ref)
     bot.emit(
         "action.queue.leave",
         number,
+        base_ref=base_ref,
         metadata={
             "merged": False,
             "dequeue_code": "CHECKS_FAILED",
@@ -58,6 +61,37 @@ async def test_failures_in_a_storm_are_counted_by_one_message(start_bot: StartBo
     fail(bot, 60)
     await bot.wait_for_post("*Left the queue* #60", RELEASES)
     await bot.wait_for_post("*Left the queue* #60")
+    await bot.has_posted()
+    bot.posts()
+    bot.posts(RELEASES)
+
+
+async def test_a_storm_is_of_one_branch(start_bot: StartBot) -> None:
+    """What happens on another branch is no part of it, and doesn't end it."""
+    bot = await start_bot(channels=FEED_TOO)
+    bot.emit("action.queue.enter", 30)
+    for number in range(41, 45):
+        fail(bot, number, base_ref="release/1.2")
+        await bot.wait_for_post(f"*Left the queue* #{number}", RELEASES)
+    fail(bot, 45, base_ref="release/1.2")
+    storm = await bot.wait_for_post("acme/site: 5 pull requests have failed since")
+    assert "*Branch* `release/1.2`" in storm
+    assert "A pause would stop the other branches too." in storm
+
+    fail(bot, 50)
+    fail(bot, 51, base_ref=None)
+    for number in (50, 51):
+        failed = await bot.wait_for_post(f"*Left the queue* #{number}")
+        assert "Don't requeue" not in failed
+        await bot.wait_for_post(f"*Left the queue* #{number}", RELEASES)
+        answer = await bot.ask(f"/mq why {number}")
+        assert "once failures are down" not in answer
+    for number in range(61, 68):
+        bot.emit("action.queue.merged", number)
+    await bot.happens("action.queue.merged", 67)
+    fail(bot, 46, base_ref="release/1.2")
+    await bot.wait_for_change(storm, "acme/site: 6 pull requests have failed since")
+    await bot.wait_for_post("*Left the queue* #46", RELEASES)
     await bot.has_posted()
     bot.posts()
     bot.posts(RELEASES)

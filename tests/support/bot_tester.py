@@ -708,7 +708,8 @@ class BotTester:
 
     def emit(self, event_type: str, pull_request: int, **details: Any) -> int:
         """Put an event into the log now."""
-        sent = SentEvent(event_type, pull_request=pull_request, base_ref="main", **details)
+        details = {"base_ref": "main", **details}
+        sent = SentEvent(event_type, pull_request=pull_request, **details)
         return self.merge_queue.emit(REPOSITORY, sent)
 
     def emit_late(self, event_type: str, pull_request: int, *, after: Event) -> int:

@@ -100,6 +100,15 @@ STORM_LAPSED = STORM.after_reading(NOON + timedelta(hours=1))
 
 CASES: Cases = {
     "storm": partial(storm_texts.storm, STORM, STORMED),
+    "storm-of-a-branch": partial(
+        storm_texts.storm,
+        replace(STORM, branch="release/<1.2>"),
+        STORMED,
+        is_only_branch=False,
+    ),
+    "storm-of-a-branch-over": partial(
+        storm_texts.storm, replace(STORM_OVER, branch="release/<1.2>"), STORMED
+    ),
     "storm-over": partial(storm_texts.storm, STORM_OVER, STORMED),
     "storm-of-a-removed-repository": partial(
         storm_texts.storm, STORM.ended(NOON, StormEnd.UNFOLLOWED), STORMED

@@ -448,9 +448,10 @@ CREATE TABLE storms (
     last_at BIGINT NOT NULL,
     ended_at BIGINT,
     ending TEXT,
+    branch TEXT,
     CONSTRAINT pk_storms PRIMARY KEY (repository, key)
 );
-COMMENT ON TABLE storms IS 'Many failures of one queue at once, which one message counts.';
+COMMENT ON TABLE storms IS 'Many failures of one branch at once, which one message counts.';
 CREATE INDEX ix_storms_last_at ON storms (last_at);
 CREATE INDEX ix_storms_repository ON storms (repository) WHERE ended_at IS NULL;
 CREATE INDEX ix_storms_repository_last_at ON storms (repository, last_at);

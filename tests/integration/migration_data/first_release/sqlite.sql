@@ -404,6 +404,7 @@ CREATE TABLE storms (
     last_at BIGINT NOT NULL,
     ended_at BIGINT,
     ending TEXT,
+    branch TEXT,
     CONSTRAINT pk_storms PRIMARY KEY (repository, "key")
 );
 CREATE INDEX ix_storms_last_at ON storms (last_at);

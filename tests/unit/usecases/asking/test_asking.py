@@ -262,7 +262,7 @@ async def test_a_freeze_that_the_service_doesnt_list_any_more_delays_nothing(
 
 async def test_nobody_is_asked_to_wait_for_a_storm_that_is_over(world: World) -> None:
     world.tell(ENTER, LEAVE)
-    storm = FailureStorm(SITE, "500", NOON - timedelta(minutes=20), NOON)
+    storm = FailureStorm(SITE, "500", NOON - timedelta(minutes=20), NOON, branch="main")
     await world.store.run(lambda transaction: Storms(transaction).save(storm))
     during = (await world.explain()).verdict
     over = storm.after_merge(NOON + timedelta(minutes=15))
