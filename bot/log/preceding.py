@@ -71,19 +71,37 @@ def _who_removed(removal: EventRecord) -> str | None:
 
 
 def _before(record: EventRecord, around: Sequence[EventRecord]) -> Sequence[EventRecord]:
-    """The events of the same queue entry, of its own session and before the leave."""
+    """The events of the same queue entry before the leave, without its own beginning or end."""
+    own = [
+        other
+        for other in around
+        if other.pull_request == record.pull_request and other.type in STATE_TYPES
+    ]
+    entry = of_same_entry(record, own)
+    return [other for other in entry if other.type not in {ENTER, LEAVE}]
+
+
+def of_same_entry(record: EventRecord, own: Iterable[EventRecord]) -> list[EventRecord]:
+    """The events of the record's queue entry before it, oldest first.
+
+    `own` are the events of one pull request, oldest first, which is queued once at a time: between
+    two queue entries the log has a LEAVE and an ENTER. If neither is stored, those of both count.
+    The log may tell late of an earlier entry, so what names its session is of that one.
+    """
     end = (record.received_at, record.event_id)
     entry: list[EventRecord] = []
-    for other in around:
-        if other.pull_request != record.pull_request or other.type not in STATE_TYPES:
-            continue
-        if (other.received_at, other.event_id) >= end:
-            continue
-        if other.type in {ENTER, LEAVE}:
-            entry.clear()
-        elif may_share_a_session(other, record):
-            entry.append(other)
+    for event in own:
+        if (event.received_at, event.event_id) >= end:
+            break
+        if event.type in {ENTER, LEAVE}:
+            entry = [known for known in entry if _is_of_session(known, record)]
+        if may_share_a_session(event, record):
+            entry.append(event)
     return entry
+
+
+def _is_of_session(event: EventRecord, record: EventRecord) -> bool:
+    return record.session_id is not None and event.session_id == record.session_id
 
 
 def may_share_a_session(first: EventRecord, second: EventRecord) -> bool:

@@ -5,7 +5,7 @@ LEAVE, and the service names it by a session id. Neither is always there: an old
 session, and the stored log lacks an ENTER from before anybody followed such events. So
 
 - code that reads backwards from an end takes the events since the last ENTER or LEAVE before it:
-  `entered_at` here, `facts_about`, and `with_preceding_events`, which leaves out other sessions;
+  `entered_at` here, and `of_same_entry`, which also leaves out other sessions;
 - code that reads forwards, for a thread, takes the session, else the times (`feed/threads.py`).
 """
 

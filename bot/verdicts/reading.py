@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from bot.freezes.freeze import Freeze, Stage
 from bot.freezes.rows import Freezes
-from bot.log.preceding import LONGEST_QUEUE_TIME
+from bot.log.preceding import LONGEST_QUEUE_TIME, of_same_entry
 from bot.log.rows import Events
 from bot.merge_queue.event_records import EventRecord, in_order
-from bot.merge_queue.event_types import BISECTION_END, CHECKS_END, ENTER, LEAVE, MERGED
+from bot.merge_queue.event_types import BISECTION_END, CHECKS_END, LEAVE, MERGED
 from bot.pauses.rows import Pauses
 from bot.store.transaction import Transaction
 from bot.verdicts.verdict import RECORD_SPAN, STORM_SPAN, Facts
@@ -58,25 +58,8 @@ def facts_about(
         freezes = [freeze for freeze in known_freezes if freeze.stage is Stage.IN_FORCE]
     return Facts(
         record,
-        _of_same_entry(record, in_order([*known.values()])),
+        of_same_entry(record, in_order([*known.values()])),
         in_order(others),
         is_paused=is_paused,
         is_frozen=any(freeze.holds(record.base_ref) for freeze in freezes),
     )
-
-
-def _of_same_entry(record: EventRecord, own: Sequence[EventRecord]) -> Sequence[EventRecord]:
-    """Its events since it last entered or left the queue, that one included, up to the record.
-
-    `own` are the events of one pull request, which is queued once at a time: between two queue
-    entries the log has a LEAVE and an ENTER. If neither is stored, those of both count.
-    """
-    place = (record.received_at, record.event_id)
-    entry: list[EventRecord] = []
-    for event in own:
-        if (event.received_at, event.event_id) >= place:
-            break
-        if event.type in {ENTER, LEAVE}:
-            entry.clear()
-        entry.append(event)
-    return entry

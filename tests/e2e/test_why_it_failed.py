@@ -117,6 +117,32 @@ async def test_the_pull_request_that_broke_the_batch_is_named(start_bot: StartBo
         assert "The bisection found #7; this one was only in its batch." in shown
 
 
+async def test_what_the_log_tells_late_of_an_earlier_stay_explains_no_later_one(
+    start_bot: StartBot,
+) -> None:
+    """It left, was queued again, and only then came the rest of what had happened before."""
+    bot = await start_bot(channels=FEED)
+    number = 41
+    first = {"session_id": "11111111-1111-4111-8111-111111111111"}
+    second = {"session_id": "22222222-2222-4222-8222-222222222222"}
+    failed = {"merged": False, "dequeue_code": "CHECKS_FAILED"}
+    bot.emit("action.queue.enter", number, metadata=first)
+    bot.emit("action.queue.enter", number, metadata=second)
+    ended = {"aborted": True, "abort_code": "CHECKS_TIMEOUT", "abort_status": "DEFINITIVE"}
+    bot.emit("action.queue.checks_end", number, metadata={**second, **ended})
+    problem = {"reason": "The branch could not be created"}
+    bot.emit("action.queue.checks_not_started", number, metadata={**first, **problem})
+    bot.emit("action.queue.leave", number, metadata={**first, **failed})
+    await bot.wait_for_post(f"*Left the queue* #{number}")
+    bot.emit("action.queue.checks_not_started", number, metadata={**first, **problem})
+    bot.emit("action.queue.leave", number, metadata={**second, "merged": False})
+
+    post = await bot.wait_for_post(f"*Left the queue* #{number}")
+    answer = await bot.ask(f"/mq why {number}", channel=GENERAL)
+    for shown in (post, answer):
+        assert cause_in(shown) == "its checks took too long"
+
+
 async def test_checks_that_never_started_say_so(start_bot: StartBot) -> None:
     bot = await start_bot(channels=FEED)
     bot.emit("action.queue.enter", 41)
