@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bot.blocks.message import Message
 from bot.blocks.text import mention
@@ -38,14 +38,12 @@ from bot.posts.events import events_about
 from bot.posts.live_message import LiveKind, LiveSubject
 from bot.posts.live_messages import LiveMessages
 from bot.posts.outbox import Outbox
+from bot.posts.rendering import SAYS_WHEN, says_when
 from bot.removals.addressing import asked_about
 from bot.removals.removed_here import preceding_events
 from bot.slack.person import is_for_person
 from bot.store.transaction import Transaction
 from bot.storms.judging import verdict_on
-
-SAYS_WHEN = timedelta(minutes=15)
-"""A post about something that happened longer ago says when: the bot, or Slack, was away."""
 
 
 def event_post(
@@ -63,9 +61,8 @@ def event_post(
     if form is MessageForm.REPLY and not is_reply:
         form = MessageForm.POST
     post = _post_about(transaction, record, kind, form)
-    if now - record.received_at > SAYS_WHEN:
-        post = event_posts.late(post, record)
-    return replace(post, since=record.received_at, about=facts_of(record))
+    about_one = replace(post, since=record.received_at, about=facts_of(record))
+    return says_when(about_one, now)
 
 
 def facts_of(record: EventRecord) -> dict[str, object]:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from bot.blocks import explain
@@ -27,6 +27,17 @@ RenderLiveMessage = Callable[[Transaction, LiveSubject], Message | None]
 """A live message as it is to look now; None if what it shows is gone from the store."""
 
 _Key = TypeVar("_Key")
+
+
+SAYS_WHEN = timedelta(minutes=15)
+"""A post about something that happened longer ago says when: the bot, or Slack, was away."""
+
+
+def says_when(post: Message, now: datetime) -> Message:
+    """The post, with the time of the event that it is about if that was long ago."""
+    if post.since is None or now - post.since <= SAYS_WHEN:
+        return post
+    return explain.late(post, post.since)
 
 
 class RenderedMessages(NamedTuple):
@@ -83,7 +94,8 @@ class Renderers:
         live = claim.live.get(delivery.subject.subject_id)
         if live is None or (live.closed and live.subject.kind in NOT_POSTED_ONCE_CLOSED):
             return None
-        return self.live_messages[live.subject.kind](transaction, live.subject)
+        message = self.live_messages[live.subject.kind](transaction, live.subject)
+        return says_when(message, claim.at) if message is not None else None
 
     def render(
         self, transaction: Transaction, subjects: Collection[LiveSubject]

@@ -140,6 +140,30 @@ async def test_a_thread_survives_a_restart(start_bot: StartBot) -> None:
     assert len(bot.posts()) == 1
 
 
+async def test_a_first_message_that_shows_an_end_long_after_it_says_when(
+    start_bot: StartBot,
+) -> None:
+    bot = await start_bot(channels=HEARING)
+    bot.emit("action.queue.enter", 41)
+    root = await bot.wait_for_post("*Queued* #41")
+    assert "Happened" not in root
+    await bot.stop_bot()
+    bot.emit("action.queue.merged", 41)
+    bot.emit("action.queue.enter", 42)
+    bot.emit("action.queue.merged", 42)
+    bot.emit("action.queue.enter", 43)
+    await bot.pass_time(20 * 60)
+    await bot.start_bot()
+
+    merged = await bot.wait_for_change(root, "*Merged* #41")
+    assert "Happened" in merged
+    assert "Happened" in await bot.wait_for_post("*Merged* #42")
+    waiting = await bot.wait_for_post("*Queued* #43")
+    assert "Happened" in waiting
+    bot.emit("action.queue.merged", 43)
+    assert "Happened" not in await bot.wait_for_change(waiting, "*Merged* #43")
+
+
 async def test_people_are_notified_when_the_first_message_is_deleted(start_bot: StartBot) -> None:
     bot = await start_bot(channels=HEARING)
     bot.expected_refusals = {

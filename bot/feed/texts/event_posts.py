@@ -23,7 +23,6 @@ from bot.blocks.text import (
     plural,
     pull_request as linked_pull_request,
     quote,
-    since,
     without_markup,
 )
 from bot.feed.repeats import Repeats
@@ -148,17 +147,6 @@ def _at_pause(post: PostParts, record: EventRecord, kind: EventKind, pause: AtPa
     if _is_queued_again(record, kind, pause):
         return PostParts(":inbox_tray:", "Queued", "the queue has resumed")
     return post
-
-
-def happened(record: EventRecord) -> str:
-    return f"Happened {since(record.received_at)}"
-
-
-def late(post: Message, record: EventRecord) -> Message:
-    """The post about an event that happened long ago, which says when."""
-    when = happened(record)
-    text = f"{post.text} {without_markup(when)}"
-    return replace(post, text=text, blocks=(*post.blocks, blocks.context(when)))
 
 
 def _step(post: PostParts, whose: str) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from bot.blocks import blocks
+from bot.blocks.explain import happened
 from bot.blocks.message import Message
 from bot.blocks.text import (
     by_count,
@@ -17,7 +18,7 @@ from bot.blocks.text import (
     utc_time,
     without_markup,
 )
-from bot.feed.texts.event_posts import event_headline, happened, subject
+from bot.feed.texts.event_posts import event_headline, subject
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
@@ -39,7 +40,7 @@ def merged(
     that the post says when.
     """
     first, _ = members[0]
-    when = happened(members[-1][0]) if is_late else ""
+    when = happened(members[-1][0].received_at) if is_late else ""
     count = plural(len(members), "pull request")
     repository = escape(first.repository)
     linked = [subject(record, seen) for record, seen in members[:TITLES_SHOWN]]

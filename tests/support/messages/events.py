@@ -200,9 +200,9 @@ CASES: Cases = {
     ),
     "event-merge": reported("action.queue.merged", queued_at=QUEUED_AT),
     "event-merge-hours-ago": partial(
-        event_posts.late,
+        explain.late,
         later(event_posts.event, make_event_record(MERGED), SEEN),
-        make_event_record(MERGED),
+        make_event_record(MERGED).received_at,
     ),
     "event-merge-by-hand": reported(LEAVE, merged=True, code="PR_MANUALLY_MERGED"),
     "event-failure": reported(
