@@ -133,6 +133,21 @@ LEAVINGS = {
 }
 
 
+_VAGUE = frozenset(
+    {
+        "PR_UNEXPECTEDLY_FAILED_TO_MERGE",
+        "BRANCH_UPDATE_FAILED",
+        "INCOMPATIBILITY_WITH_BRANCH_PROTECTIONS",
+        "UNPROCESSABLE_PULL_REQUEST",
+    }
+)
+
+
+def is_vague(code: str | None) -> bool:
+    """Whether only the service's own reason, such as a missing permission, says what to do."""
+    return code is not None and (code in _VAGUE or code not in LEAVINGS)
+
+
 def leaving(code: str | None, reason: str | None) -> Leaving:
     """What a code means; for an unknown one, the service's own reason, if any."""
     known = LEAVINGS.get(code) if code is not None else None

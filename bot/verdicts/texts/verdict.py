@@ -9,6 +9,7 @@ from bot.verdicts.texts.leaving import (
     FIND_HANGING,
     FIX,
     Leaving,
+    is_vague,
     leaving,
     then_queue,
 )
@@ -168,15 +169,21 @@ def _evidence(verdict: Verdict) -> Iterator[str]:
     if found.retries and checks.named:
         yield f"It failed again after {plural(found.retries, 'retry', 'retries')}."
     if verdict.cause is Cause.NOT_STARTED:
-        if found.start_problem:
-            reason = found.start_problem.strip().rstrip(".")
-            yield f"The service says: {quote(reason, SAID_LIMIT)}."
+        yield from _in_its_words(found.start_problem)
         yield "There is no run to open."
+    elif verdict.cause is Cause.AS_SAID and is_vague(verdict.record.details.code):
+        yield from _in_its_words(verdict.record.details.reason)
     elif verdict.cause in _BY_CHECKS:
         yield from _missing(checks)
     unmet = verdict.record.details.unmet if verdict.cause is Cause.REMOVED else ()
     if unmet:
         yield f"Not met: {listed([code(label) for label in unmet])}."
+
+
+def _in_its_words(reason: str | None) -> Iterator[str]:
+    words = quote((reason or "").strip().rstrip("."), SAID_LIMIT)
+    if words:
+        yield f"The service says: {words}."
 
 
 def _missing(checks: FailedChecks) -> Iterator[str]:

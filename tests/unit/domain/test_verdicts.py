@@ -369,6 +369,28 @@ TABLE = {
         AGAIN,
         "The service says: 422 from the host. There is no run to open.",
     ),
+    "the merge failed, and the service says why": Row(
+        Facts(
+            left("PR_UNEXPECTEDLY_FAILED_TO_MERGE", reason="Resource not accessible\nby <the app>.")
+        ),
+        Cause.AS_SAID,
+        "the merge itself failed",
+        AGAIN,
+        "The service says: Resource not accessible by &lt;the app&gt;.",
+    ),
+    "a code that nobody knows, and the service says why": Row(
+        Facts(left("A_NEW_CODE", reason="It snows.")),
+        Cause.AS_SAID,
+        "a new code",
+        SEE,
+        "The service says: It snows.",
+    ),
+    "a code that says enough": Row(
+        Facts(left("CONFLICT_WITH_BASE_BRANCH", reason="conflict")),
+        Cause.CONFLICT,
+        "it conflicts with its base branch",
+        f"resolve the conflict, then {AGAIN}",
+    ),
     "a check timed out": Row(
         Facts(left("CHECKS_TIMEOUT", check("e2e", state="pending"), check("lint"))),
         Cause.TIMED_OUT,
