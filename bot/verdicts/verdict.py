@@ -287,9 +287,15 @@ def _failed_checks(record: EventRecord, others: "Sequence[_Outcome]") -> FailedC
 
 
 def _that_ended_so(code: str | None, checks: Sequence[FailedCheck]) -> tuple[FailedCheck, ...]:
-    """The failed checks that the code is about."""
+    """The failed checks that the code is about.
+
+    One that was cancelled beside one that failed was hardly the cause: the failure comes first.
+    """
     states = {"CHECKS_TIMEOUT": _UNFINISHED, "CHECKS_INTERRUPTED": _CANCELLED}.get(code or "")
-    ended_so = [check for check in checks if states is not None and check.state in states]
+    if states is not None:
+        ended_so = [check for check in checks if check.state in states]
+    else:
+        ended_so = [check for check in checks if check.state not in _CANCELLED]
     return tuple(ended_so or checks)
 
 

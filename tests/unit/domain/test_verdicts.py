@@ -391,6 +391,12 @@ TABLE = {
         "it conflicts with its base branch",
         f"resolve the conflict, then {AGAIN}",
     ),
+    "a check was cancelled because another failed": Row(
+        Facts(left("CHECKS_FAILED", check("e2e", state="cancelled"), check("lint"))),
+        Cause.FAILED,
+        "lint failed",
+        FIX,
+    ),
     "a check timed out": Row(
         Facts(left("CHECKS_TIMEOUT", check("e2e", state="pending"), check("lint"))),
         Cause.TIMED_OUT,
