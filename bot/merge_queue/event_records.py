@@ -421,15 +421,20 @@ def _in_state(checks: Sequence[Any], states: Collection[str]) -> list[Mapping[st
     return [check for check in objects if str(check.get("state")) in states]
 
 
+def _has_passed(check: Any) -> bool:  # noqa: ANN401 - anything the service may send
+    return isinstance(check, dict) and str(check.get("state")) in PASSING_STATES
+
+
 def _first_failed_checks(sent: object, conditions: EvaluatedConditions) -> dict[str, Any]:
     """The first few failed checks, and how many more there are."""
     if not isinstance(sent, list):
         return {} if sent is None else {"failed_checks": sent}
-    checks = [_failed_check(check, conditions) for check in sent[:CHECKS_READ]]
+    failed = [check for check in sent if not _has_passed(check)]
+    checks = [_failed_check(check, conditions) for check in failed[:CHECKS_READ]]
     # The others say less about why it left, and are the first to be left out.
     checks.sort(key=_is_not_required)
     kept = checks[:LIST_KEPT]
-    return {"failed_checks": kept, "checks_left_out": len(sent) - len(kept)}
+    return {"failed_checks": kept, "checks_left_out": len(failed) - len(kept)}
 
 
 def _failed_check(sent: Any, conditions: EvaluatedConditions) -> Any:  # noqa: ANN401 - anything the service may send

@@ -135,6 +135,20 @@ def test_a_leave_keeps_its_reason_and_the_failing_checks_with_links() -> None:
     assert details.checks_passed == 1
 
 
+@pytest.mark.parametrize("state", ["success", "neutral", "skipped"])
+def test_a_check_that_passed_did_not_fail_in_whichever_list_it_stands(state: str) -> None:
+    checks = [{"name": "docs", "state": state}, {"name": "lint", "state": "failure"}]
+    of_leave = {"merged": False, "unsuccessful_checks": checks}
+    of_checks = {"speculative_check_pull_request": {"unsuccessful_checks": checks}}
+    for event_type, metadata in (
+        ("action.queue.leave", of_leave),
+        ("action.queue.checks_end", of_checks),
+    ):
+        details = make_event(1, event_type, metadata=metadata).details
+        assert [check.name for check in details.checks] == ["lint"]
+        assert details.checks_left_out == 0
+
+
 def condition(label: str, *, match: bool, **fields: Any) -> dict[str, Any]:
     return {"match": match, "label": label, "subconditions": [], "evaluations": [], **fields}
 
