@@ -18,6 +18,9 @@ PAUSE_DELETE = "queue.pause.delete"
 QUEUE_COMMAND = "command.queue"
 DEQUEUE_COMMAND = "command.dequeue"
 REQUEUE_COMMAND = "command.requeue"
+MERGED_BY_RULE = "action.merge"
+"""Outside the queue; not the `MERGED` of the queue."""
+
 REMOVED_HERE = "mqbot.removed"
 """Not the service's: a removal through this bot, among the events before a leave."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from bot.kernel.repository import RepositoryName
 from bot.log.classification import EventKind, is_merge
 from bot.merge_queue.event_records import EventRecord, PullRequestRecord
-from bot.merge_queue.event_types import ENTER, LEAVE, MERGED
+from bot.merge_queue.event_types import ENTER, LEAVE, MERGED, MERGED_BY_RULE
 from bot.merge_queue.position import InBatch, InQueue, NotQueued, Place, QueuePosition, still_queued
 from bot.merge_queue.queue import Checks, QueuedDetails, QueuedPullRequest, QueueMode, QueueStatus
 from bot.queues.estimate import Estimate
@@ -63,7 +63,7 @@ def find(
     entered = [index for index, record in enumerate(records) if record.type == ENTER]
     entry = records[entered[-1] :] if entered else records
     for record in reversed(entry):
-        if record.type == MERGED or is_merge(record):
+        if record.type in {MERGED, MERGED_BY_RULE} or is_merge(record):
             return NotQueued(record, has_merged=True)
     for record in reversed(entry):
         if record.type == LEAVE:

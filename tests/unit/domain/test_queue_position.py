@@ -59,6 +59,13 @@ def test_a_merge_is_reported_regardless_of_the_leave() -> None:
         assert where(entered, by_its_code) == NotQueued(by_its_code, has_merged=True)
 
 
+def test_a_merge_by_a_rule_is_one_too_though_it_left_the_queue_before() -> None:
+    *_, by_rule = records = reported(ENTER, LEAVE, "action.merge", merged=False)
+    assert where(*records) == NotQueued(by_rule, has_merged=True)
+    assert where(by_rule) == NotQueued(by_rule, has_merged=True)
+    assert where(by_rule, *reported(ENTER)) == NotQueued()
+
+
 def test_only_the_latest_queue_entry_counts() -> None:
     assert where(*reported(ENTER, MERGED, ENTER)) == NotQueued()
     records = reported(ENTER, MERGED, ENTER, LEAVE)
