@@ -143,6 +143,19 @@ async def test_what_the_log_tells_late_of_an_earlier_stay_explains_no_later_one(
         assert cause_in(shown) == "its checks took too long"
 
 
+async def test_one_that_the_service_puts_back_by_itself_has_not_failed(start_bot: StartBot) -> None:
+    bot = await start_bot(channels=f"acme/site={RELEASES}:dequeue,style:feed")
+    bot.emit("action.queue.enter", 41)
+    metadata = {"merged": False, "dequeue_code": "BATCH_AHEAD_FAILED"}
+    bot.emit("action.queue.leave", 41, metadata=metadata)
+
+    await bot.wait_for_post("*Put back* #41: a batch ahead failed. No action needed.", RELEASES)
+    answer = await bot.ask("/mq why 41", channel=GENERAL)
+    assert "*Out of the queue* acme/site #41: a batch ahead failed" in answer
+    assert "The service puts it back by itself, but hasn't yet." in answer
+    assert MUTE not in answer.labels
+
+
 async def test_checks_that_never_started_say_so(start_bot: StartBot) -> None:
     bot = await start_bot(channels=FEED)
     bot.emit("action.queue.enter", 41)

@@ -43,6 +43,8 @@ EVENTS_SHOWN = 8
 
 NO_ACTION = "*Next step:* no action needed"
 
+PUT_BACK_SOON = "The service puts it back by itself, but hasn't yet."
+
 _BATCH_WAITS = {
     "bisecting": "the bisection of {batch}, which is finding what broke it",
     "preparing": "{batch} to be prepared",
@@ -182,6 +184,14 @@ def _left(explanation: Explanation, record: EventRecord) -> _Said:
     code = record.details.code
     verdict = explanation.verdict or judge(Facts(record))
     why_left = said(verdict)
+    if class_of(code) is CodeClass.REQUEUED:
+        return _Said(
+            ":arrows_counterclockwise:",
+            "Out of the queue",
+            verdict=PUT_BACK_SOON,
+            cause=why_left.cause,
+            left=since(record.received_at),
+        )
     is_removal = class_of(code) is CodeClass.HUMAN
     remover = by(remover_of(record)) if is_removal else ""
     cause = ", ".join(filter(None, [why_left.cause, remover]))

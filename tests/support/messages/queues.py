@@ -194,6 +194,9 @@ CASES: Cases = {
     ),
     "why-merged": explained(NotQueued(make_event_record("action.queue.merged"), has_merged=True)),
     "why-left": explained(NotQueued(LEFT), records=HISTORY),
+    "why-not-put-back-yet": explained(
+        NotQueued(make_event_record(LEAVE, merged=False, code="BATCH_AHEAD_FAILED"))
+    ),
     "why-left-without-metadata": explained(NotQueued(make_event_record(LEAVE)), seen=None),
     "why-out-of-sight": explained(NotQueued(), is_log_read=False),
     "why-never-seen": explained(NotQueued(), records=[]),
