@@ -1,7 +1,7 @@
 """From facts to a verdict: why a pull request left the queue, and who can do what about it."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -199,7 +199,7 @@ _STEPS = {
 
 def judge(facts: Facts) -> Verdict:
     """Why it left. The same facts give the same verdict; missing ones make it say less."""
-    record = facts.record
+    record = _with_checks_of_its_end(facts)
     others = list(_of_others(facts))
     found = Findings(
         _failed_checks(record, others),
@@ -215,6 +215,21 @@ def judge(facts: Facts) -> Verdict:
     step = _STEPS.get(cause, Step.AS_CODE)
     then = Next(turn_of(record.details.code), step, _hold(facts))
     return Verdict(cause, record, found, then)
+
+
+def _with_checks_of_its_end(facts: Facts) -> EventRecord:
+    """The record, with the failed checks of its last run if it names none itself."""
+    record = facts.record
+    if record.details.code != "CHECKS_FAILED" or record.details.checks:
+        return record
+    for event in reversed(facts.own):
+        if event.type == CHECKS_START:
+            break
+        if event.type == CHECKS_END and not is_put_back(event):
+            ended = event.details
+            added = {"checks": ended.checks, "checks_left_out": ended.checks_left_out}
+            return replace(record, details=record.details.model_copy(update=added))
+    return record
 
 
 def _first_cause(record: EventRecord, found: Findings) -> Cause:

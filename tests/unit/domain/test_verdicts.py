@@ -397,6 +397,25 @@ TABLE = {
         "lint failed",
         FIX,
     ),
+    "only the end of its checks names the one that failed": Row(
+        Facts(
+            left("CHECKS_FAILED"),
+            own=[ended_alone(41, checks=[check("lint", required=None)])],
+        ),
+        Cause.FAILED,
+        "check lint failed",
+        FIX,
+    ),
+    "an earlier end of its checks says nothing about the last ones": Row(
+        Facts(
+            left("CHECKS_FAILED"),
+            own=[ended_alone(41, checks=[check("lint")]), earlier(CHECKS_START, minutes=2)],
+        ),
+        Cause.FAILED,
+        "its checks failed",
+        FIX,
+        "The service names no failed check.",
+    ),
     "a check timed out": Row(
         Facts(left("CHECKS_TIMEOUT", check("e2e", state="pending"), check("lint"))),
         Cause.TIMED_OUT,
