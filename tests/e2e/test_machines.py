@@ -349,7 +349,7 @@ async def test_a_freeze_of_a_group_is_ended_as_its_repositorys(
     assert status == HTTPStatus.UNPROCESSABLE_ENTITY
     assert "freeze: Name its repository as the target: owner/name." in str(answer)
     assert len(bot.merge_queue.repository("acme/site").freezes) == 1
-    await bot.wait_for_post("*acme/site is frozen* · night")
+    await bot.wait_for_post("*acme/site is frozen* · night", RELEASES)
 
 
 async def test_a_machine_that_is_not_listed_may_look_but_not_pause(
