@@ -21,6 +21,13 @@ EVERY_ACT = CHANGES | {Action.EXTEND}
 FREEZE_ACTIONS = frozenset({Action.FREEZE, Action.UNFREEZE})
 
 
+LASTING_ACTIONS = frozenset({Action.PAUSE, Action.FREEZE})
+"""What they make is in force until it ends, and their card follows that."""
+
+
+ENDING_ACTIONS = frozenset({Action.RESUME, Action.UNFREEZE})
+
+
 INTERRUPTED = "interrupted by a restart of the bot"
 
 

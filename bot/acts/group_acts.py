@@ -15,8 +15,8 @@ _ACTS = select(group_acts).order_by(group_acts.c.group_act_id)
 
 _ID = group_acts.c.group_act_id
 
-RESUMES_LOOKED_AT = 20
-"""Resumes in a row of which each leaves something to try: more than anybody makes."""
+ENDS_LOOKED_AT = 20
+"""Ends in a row of which each leaves something to try: more than anybody makes."""
 
 
 class GroupActs(Numbered[GroupAct]):
@@ -58,9 +58,20 @@ class GroupActs(Numbered[GroupAct]):
 
     def pausing(self, group: str, before: int) -> Sequence[GroupAct]:
         """The group's pauses since it was last resumed as a whole, before that act."""
-        earlier = group_acts.c.group == group, before > _ID
-        latest = select(group_acts).where(*earlier, group_acts.c.action == Action.RESUME)
-        resumed = self._records(GroupAct, latest.order_by(_ID.desc()).limit(RESUMES_LOOKED_AT))
-        since = next((act.group_act_id for act in resumed if not act.left_to_try), 0)
-        pausing = group_acts.c.action == Action.PAUSE
-        return self._records(GroupAct, _ACTS.where(*earlier, pausing, since < _ID))
+        return self._since_ended(group, before, Action.PAUSE, Action.RESUME)
+
+    def freezing(self, group: str, before: int | None = None) -> Sequence[GroupAct]:
+        """The group's freezes since they were last ended as a whole, before that act."""
+        return self._since_ended(group, before, Action.FREEZE, Action.UNFREEZE)
+
+    def _since_ended(
+        self, group: str, before: int | None, made: Action, ended: Action
+    ) -> Sequence[GroupAct]:
+        earlier = [group_acts.c.group == group]
+        if before is not None:
+            earlier.append(before > _ID)
+        latest = select(group_acts).where(*earlier, group_acts.c.action == ended)
+        ends = self._records(GroupAct, latest.order_by(_ID.desc()).limit(ENDS_LOOKED_AT))
+        since = next((act.group_act_id for act in ends if not act.left_to_try), 0)
+        making = group_acts.c.action == made
+        return self._records(GroupAct, _ACTS.where(*earlier, making, since < _ID))

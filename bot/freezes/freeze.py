@@ -100,6 +100,7 @@ class Freeze:
     #: its exceptions exactly as sent, to send them back; of listed ones only
     excluded: tuple[Condition, ...] = ()
     row_id: int = 0  #: of its row, by which its cards know it; 0 until it is stored
+    group_act_id: int = 0  #: the act on a group that made it, 0 for none
 
     @property
     def listed_id(self) -> str:
@@ -239,6 +240,16 @@ def beside(freeze: Freeze, others: Sequence[Freeze]) -> list[Freeze]:
     for known in together:
         together += [other for other in others if other not in together and other.continues(known)]
     return [other for other in others if other in together[1:]]
+
+
+def stage_together(freezes: Sequence[Freeze], freeze: Freeze) -> list[Freeze]:
+    """Those that begin, or end by themselves, when this one does, as its stage says."""
+
+    def time_of(other: Freeze) -> datetime | None:
+        return other.ends_at if freeze.stage is Stage.OVER else other.begins_at
+
+    at = time_of(freeze)
+    return [other for other in freezes if time_of(other) == at and not other.is_removed]
 
 
 def held_until(freezes: Sequence[Freeze]) -> datetime | None:

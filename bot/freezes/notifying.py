@@ -6,7 +6,13 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bot.freezes.following import freeze_subscribers, notify, save, show_freeze, shown_freeze
+from bot.freezes.following import (
+    cards_of_freeze,
+    freeze_subscribers,
+    notify_of_stage,
+    save,
+    show_freeze,
+)
 from bot.freezes.freeze import Freeze, Stage, advanced, waiting_for
 from bot.freezes.matching import is_as_listed, is_change_of
 from bot.freezes.reading import freeze_events, listed_freezes
@@ -20,8 +26,6 @@ from bot.log.rows import Events
 from bot.log.types import FREEZE_TYPES
 from bot.merge_queue.errors import FreezesNotOffered
 from bot.merge_queue.port import MergeQueue
-from bot.posts.delivery import Subject, SubjectKind
-from bot.posts.live_messages import LiveMessages
 from bot.posts.wake import Wake
 from bot.store.job_lease import JobLease
 from bot.store.transaction import Transaction
@@ -34,12 +38,6 @@ CONCURRENT = 2
 
 LONGEST_FREEZE_WAIT = 30.0
 """Seconds between two readings for a freeze that waits for a poll, or for the service's time."""
-
-POST_OF_STAGE = {
-    Stage.ANNOUNCED: SubjectKind.FREEZE_ANNOUNCED,
-    Stage.IN_FORCE: SubjectKind.FREEZE_BEGUN,
-    Stage.OVER: SubjectKind.FREEZE_OVER,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +176,7 @@ def _due_freezes(
     for freeze in Freezes(transaction).due(now):
         if freeze.repository in names:
             followers = freeze_subscribers(transaction, freeze.repository)
-            cards = LiveMessages(transaction).of(shown_freeze(freeze))
+            cards = cards_of_freeze(transaction, freeze)
             found.append(DueFreeze(freeze, is_followed=bool(followers or cards)))
     return found
 
@@ -189,16 +187,11 @@ def _advance(transaction: Transaction, seen: Freeze, due: Freeze, now: datetime)
     unrouted = Events(transaction).unrouted(seen.repository)
     if seen not in known or any(event.type in FREEZE_TYPES for event in unrouted):
         return False
-    subscribers = freeze_subscribers(transaction, seen.repository)
     save(transaction, due, now)
     if due.stage is not Stage.OVER:
+        subscribers = freeze_subscribers(transaction, seen.repository)
         show_freeze(transaction, due, subscribers, now)
-    is_begun = due.stage is Stage.IN_FORCE
-    # The post about its creation or change may have said the same a short while ago.
-    is_said = due.began_when_set if is_begun else due.is_on_short_notice
-    if due.stage is Stage.OVER or not is_said:
-        subject = Subject(POST_OF_STAGE[due.stage], due.repository, due.told.set_id)
-        notify(transaction, due, subject, subscribers, now)
+    notify_of_stage(transaction, due, now)
     return True
 
 

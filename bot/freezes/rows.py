@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import or_, select
 
 from bot.freezes.freeze import Ending, Freeze, Told
-from bot.freezes.tables import NOT_OVER, freezes, window_occurrences
+from bot.freezes.tables import MADE_FOR_A_GROUP, NOT_OVER, freezes, window_occurrences
 from bot.freezes.windows import OccurrenceKey, OccurrenceRecord
 from bot.kernel.repository import RepositoryName
 from bot.store.statements import Part, ResultRow, Rows, as_row, from_row, from_rows
@@ -50,6 +50,12 @@ class Freezes(Part):
         return self._freezes(
             _freezes(repository).where(freezes.c.freeze_id.in_(sorted(freeze_ids)))
         )
+
+    def of_act(self, group_act_id: int) -> Sequence[Freeze]:
+        """Those made by an act on a group, in force or over, oldest first."""
+        # SQLite uses the index only if its condition is one of the query's, too.
+        made = select(freezes).where(MADE_FOR_A_GROUP, freezes.c.group_act_id == group_act_id)
+        return self._freezes(made.order_by(freezes.c.row_id))
 
     def set_by(self, repository: RepositoryName, event_id: int) -> Freeze | None:
         """The freeze whose terms, or end, are from that event."""

@@ -25,7 +25,7 @@ freezes = table(
     row_number("row_id"),
     *required(Repository, "repository"),
     *optional(sa.Text, "freeze_id"),
-    *required(sa.BigInteger, "first_id", "set_id"),
+    *required(sa.BigInteger, "first_id", "set_id", "group_act_id"),
     *required(UtcTime, "set_at"),
     *required(as_json(FreezeAttributes), "terms"),
     *required(as_text(Stage), "stage"),
@@ -40,8 +40,14 @@ freezes = table(
 `due_at`: when its next stage begins.
 """
 NOT_OVER = freezes.c.over_at.is_(None)
+
+
+MADE_FOR_A_GROUP = freezes.c.group_act_id != 0
+"""The acts on groups have numbers from 1 on."""
+
 partial_index(freezes.c.repository, where=NOT_OVER)
 partial_index(freezes.c.due_at, where=freezes.c.due_at.is_not(None))
+partial_index(freezes.c.group_act_id, where=MADE_FOR_A_GROUP)
 partial_index(
     freezes.c.repository,
     freezes.c.freeze_id,

@@ -1,14 +1,18 @@
-"""How the outcomes of requests, and requests of two people, are rendered when they are posted."""
+"""How groups' cards, outcomes of requests, and requests of two people are rendered."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.acts.group_acts import GroupActs
+from bot.acts.record import Action
 from bot.acts.unanswered_rows import UnansweredRequests
 from bot.blocks.message import Message
+from bot.freezes.posts import frozen_group_now
 from bot.freezes.requests import state_of_request
 from bot.groups import confirmations as group_confirmations
 from bot.groups.telling_outcomes import known_outcome
+from bot.pauses.group_pauses import with_recorded
+from bot.pauses.posts import paused_group_now
 from bot.pauses.requests import read_request
 from bot.pauses.texts import group_acts, outcomes as pause_outcomes
 from bot.posts.claim import Claim
@@ -47,9 +51,27 @@ def _confirmation(transaction: Transaction, subject: LiveSubject) -> Message | N
     return replace(group_confirmations.request(request), happened_at=request.asked[0].at)
 
 
+def _group_card(transaction: Transaction, subject: LiveSubject) -> Message | None:
+    act = GroupActs(transaction).one(int(subject.key))
+    if act is None:
+        return None
+    if act.ended_at is None:
+        message = group_acts.going_on(with_recorded(transaction, act))
+    elif act.action is Action.PAUSE:
+        message = paused_group_now(transaction, act)
+    elif act.action is Action.FREEZE:
+        message = frozen_group_now(transaction, act)
+    else:
+        message = group_acts.group_act_post(act)
+    return replace(message, happened_at=act.at)
+
+
 GROUP_POSTS: Mapping[SubjectKind, RenderPost] = {
     SubjectKind.OUTCOME: _outcome_post,
     SubjectKind.OUTCOME_FOLLOWS: _outcome_follows,
 }
 
-GROUP_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {LiveKind.CONFIRMATION: _confirmation}
+GROUP_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {
+    LiveKind.GROUP: _group_card,
+    LiveKind.CONFIRMATION: _confirmation,
+}

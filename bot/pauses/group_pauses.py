@@ -5,7 +5,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.acts.ends import with_unknown_end
-from bot.acts.group_act import INTERRUPTED, GroupAct, GroupOutcome, RepositoryResult
+from bot.acts.group_act import (
+    ENDING_ACTIONS,
+    INTERRUPTED,
+    LASTING_ACTIONS,
+    GroupAct,
+    GroupOutcome,
+    RepositoryResult,
+)
 from bot.acts.group_acts import GroupActs
 from bot.acts.permission import is_machine
 from bot.acts.record import Action, ActResult, AuditRecord
@@ -79,6 +86,16 @@ def group_cards(transaction: Transaction, record: PauseRecord) -> Sequence[LiveM
     return LiveMessages(transaction).of(shown_group(act)) if act is not None else ()
 
 
+def channels_of_frozen(transaction: Transaction, group: str) -> set[str]:
+    """The channels with a card of a freeze of the group that isn't over."""
+    return {
+        card.channel_id
+        for act in GroupActs(transaction).freezing(group)
+        for card in LiveMessages(transaction).of(shown_group(act))
+        if not card.closed
+    }
+
+
 def group_act_subject(group_act: GroupAct) -> Subject:
     """The subject of the post about an act on a group, under the name of its first repository."""
     return Subject(SubjectKind.GROUP, group_act.repositories[0], group_act.group_act_id)
@@ -88,7 +105,7 @@ def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> N
     """Post one message about a group's act to every channel that gets it, to be edited later.
 
     It stands in the thread of the group's card. A new end is a reply there, once all its pauses
-    have that end; the post that the group has resumed also shows in the channel.
+    have that end; the post that the group has resumed, or is unfrozen, also shows in the channel.
     """
     cards = _cards_acted_upon(transaction, act)
     channels = act.notified_together
@@ -104,24 +121,26 @@ def notify_together(transaction: Transaction, act: GroupAct, now: datetime) -> N
         channels,
         act.at,
         identity=act.identity,
-        kind=END_POST if act.action is Action.RESUME else None,
+        kind=END_POST if act.action in ENDING_ACTIONS else None,
         roots={channel_id: card.message_id for channel_id, card in cards.items()},
     )
-    is_over = act.ended_at is not None and act.action is not Action.PAUSE
+    is_over = act.ended_at is not None and act.action not in LASTING_ACTIONS
     LiveMessages(transaction).mark(shown_group(act), due_at=now, closed=is_over)
 
 
 def _cards_acted_upon(transaction: Transaction, act: GroupAct) -> Mapping[str, LiveMessage]:
-    """The latest card in each channel of the group's pauses that the act extends or resumes."""
+    """The latest card in each channel of what the act extends or ends."""
     found: dict[str, LiveMessage] = {}
-    for pausing in _pauses_acted_upon(transaction, act):
-        cards = LiveMessages(transaction).of(shown_group(pausing))
+    for earlier in _acts_acted_upon(transaction, act):
+        cards = LiveMessages(transaction).of(shown_group(earlier))
         found |= {card.channel_id: card for card in cards if not card.is_lost}
     return found
 
 
-def _pauses_acted_upon(transaction: Transaction, act: GroupAct) -> Sequence[GroupAct]:
-    """The acts that paused the group, oldest first: when it has resumed, none is in force."""
+def _acts_acted_upon(transaction: Transaction, act: GroupAct) -> Sequence[GroupAct]:
+    """The acts that paused or froze the group, oldest first: after an end, none is in force."""
+    if act.action is Action.UNFREEZE:
+        return GroupActs(transaction).freezing(act.group, act.group_act_id)
     if act.action is Action.RESUME:
         return GroupActs(transaction).pausing(act.group, act.group_act_id)
     if act.action is not Action.EXTEND:

@@ -37,7 +37,12 @@ from bot.kernel.groups import mention_of
 from bot.kernel.repository import RepositoryName
 from bot.kernel.tasks import repeated
 from bot.merge_queue.errors import answer_of
-from bot.pauses.group_pauses import cut_off, notify_together, with_recorded
+from bot.pauses.group_pauses import (
+    channels_of_frozen,
+    cut_off,
+    notify_together,
+    with_recorded,
+)
 from bot.pauses.requests import touch_proposal
 from bot.pauses.rows import Pauses
 from bot.pauses.second_person import ask_for_group
@@ -162,6 +167,8 @@ def _begin_group_act(transaction: Transaction, act: GroupAct, again: int | None)
         before |= {pause.line.group_act_id for pause in Pauses(transaction).of_group(act.group)}
     for earlier in GroupActs(transaction).get(before).values():
         together |= earlier.notified_together
+    if act.action is Action.UNFREEZE:
+        together |= channels_of_frozen(transaction, act.group)
     begun = replace(act, notified_together=frozenset(together))
     return replace(begun, group_act_id=GroupActs(transaction).save(begun))
 

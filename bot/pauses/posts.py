@@ -6,11 +6,10 @@ from datetime import datetime
 
 from bot.acts.group_act import GroupAct
 from bot.acts.group_acts import GroupActs
-from bot.acts.record import Action
 from bot.blocks.blocks import without_controls
 from bot.blocks.message import Message
 from bot.log.rows import PullRequests
-from bot.pauses.group_pauses import group_act_of, paused_again, still_paused, with_recorded
+from bot.pauses.group_pauses import group_act_of, paused_again, still_paused
 from bot.pauses.merges import merged_since
 from bot.pauses.pause import PauseRecord
 from bot.pauses.reasons import evidence_of, reason_of_end
@@ -151,23 +150,11 @@ def _around(transaction: Transaction, pause: PauseRecord) -> pause_card.Around:
     return pause_card.Around(lines[0] if lines else None, evidence, seen, merged)
 
 
-def _group_card(transaction: Transaction, subject: LiveSubject) -> Message | None:
-    act = GroupActs(transaction).one(int(subject.key))
-    if act is None:
-        return None
-    if act.ended_at is None:
-        message = group_acts.going_on(with_recorded(transaction, act))
-    elif act.action is not Action.PAUSE:
-        message = group_acts.group_act_post(act)
-    else:
-        message = group_acts.group_card(act, _group_now(transaction, act))
-    return replace(message, happened_at=act.at)
-
-
-def _group_now(transaction: Transaction, act: GroupAct) -> group_acts.GroupNow:
+def paused_group_now(transaction: Transaction, act: GroupAct) -> Message:
+    """The card of a group that was paused, once the act has ended."""
     left = still_paused(transaction, act)
     made = Pauses(transaction).of_act(act.group_act_id)
-    return group_acts.GroupNow(
+    now = group_acts.GroupNow(
         left=tuple(pause.repository for pause in left),
         ends=group_acts.ends_of(left),
         over=tuple(pause for pause in made if not pause.is_open),
@@ -175,6 +162,7 @@ def _group_now(transaction: Transaction, act: GroupAct) -> group_acts.GroupNow:
         merged=merged_since(transaction, made),
         taken_over=_taken_over_together(left or made),
     )
+    return group_acts.group_card(act, now)
 
 
 def _taken_over_together(left: Sequence[PauseRecord]) -> PauseRecord | None:
@@ -229,7 +217,6 @@ PAUSE_POSTS: Mapping[SubjectKind, RenderPost] = {
 
 PAUSE_LIVE_MESSAGES: Mapping[LiveKind, RenderLiveMessage] = {
     LiveKind.PAUSE: _pause_card_now,
-    LiveKind.GROUP: _group_card,
     LiveKind.REMINDER: _reminder,
     LiveKind.CHANGES: _changes_entry,
 }

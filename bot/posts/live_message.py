@@ -11,7 +11,7 @@ class LiveKind(StrEnum):
     """The kinds of live messages; in brackets, the key of the subject."""
 
     PAUSE = "pause"  #: a pause (its id)
-    #: the pauses of a group (the act that paused it, under the name of its first repository)
+    #: the pauses or freezes of a group (the act, under the name of its first repository)
     GROUP = "group"
     ENTRY = "entry"  #: a queue entry (its key)
     BISECTION = "bisection"  #: a bisection (its key)

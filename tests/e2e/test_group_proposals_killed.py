@@ -175,5 +175,34 @@ async def test_after_a_kill_each_queue_of_a_group_is_frozen_once(
     await bot.wait_for_change(request, "*bob approved it.*")
     await became(bot, address, DONE)
     assert [len(frozen(bot, name)) for name in BOTH] == [1, 1]
-    for _card in BOTH:
-        await bot.wait_for_post("Checks continue")
+    # The request, and a card of each part: none of each queue.
+    await polled_twice(bot)
+    assert len(bot.posts()) == 3
+
+
+async def polled_twice(bot: ProcessTester) -> None:
+    """The events that the first poll reads are stored before the second one."""
+    for name in (*BOTH, *BOTH):
+        await bot.next_poll(name)
+
+
+async def test_a_group_whose_freezing_was_killed_at_its_end_has_one_card_until_it_ends(
+    start_process: StartProcess,
+) -> None:
+    bot = await start(start_process)
+    death = bot.kill_when_service_has_answered("POST", FREEZE, times=2)
+    await bot.type("/mq freeze now @release 2h cutting 4.2")
+    await until(death.is_set, "the process killed once both queues are frozen")
+    await bot.restart_bot()
+
+    card = await bot.wait_for_post("@release: ")
+    card = await bot.wait_for_change(card, "*2 frozen:* acme/site, acme/api")
+    assert ":snowflake: *@release: 2 of 2 queues frozen* · cutting 4.2" in card
+    await polled_twice(bot)
+    assert len(bot.posts()) == 1
+
+    await bot.type("/mq unfreeze @release 4.2 is out", by=BOB)
+    await bot.wait_in_thread(card, "@release: 2 of 2 queues unfrozen")
+    await bot.wait_for_change(card, "*@release was frozen*")
+    await polled_twice(bot)
+    assert len(bot.posts()) == 2

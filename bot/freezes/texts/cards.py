@@ -1,11 +1,13 @@
 """Freezes and planned pauses: their cards, and who made them, why, when, and for what."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot.acts.reason import REASON_LIMIT, unsigned_reason
 from bot.acts.record import Action, ActResult, AuditRecord
 from bot.blocks import blocks, controls
+from bot.blocks.groups import name_of, names, queues
 from bot.blocks.message import Block, Colour, Message
 from bot.blocks.text import (
     NAME_LIMIT,
@@ -25,6 +27,7 @@ from bot.freezes import actions as freeze_actions
 from bot.freezes.freeze import Ending, Freeze, Stage
 from bot.kernel.actor import Origin
 from bot.kernel.durations import zone_named
+from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_records import FreezeAttributes
 from bot.merge_queue.freezes import moment
 
@@ -54,7 +57,7 @@ def freeze_card(freeze: Freeze, buttons: Sequence[blocks.Element] = ()) -> Messa
             ("By", person(freeze.by)),
             ("Since" if is_in_force else "From", _time(terms.start, terms, time_and_age)),
             ("Until", _time(terms.end, terms, time_and_age) or "someone ends it"),
-            *_times_and_limits(terms),
+            *times_and_limits(terms),
         ),
         blocks.context("Checks continue", queued(freeze)),
     ]
@@ -79,7 +82,7 @@ def _over_card(freeze: Freeze, ending: Ending) -> Message:
             ("Until", _time(terms.end, terms)),
             ("Lasted", duration(freeze.lasted) if freeze.lasted else ""),
             ("Ended by" if freeze.lasted else "Canceled by", ended_by),
-            *_times_and_limits(terms),
+            *times_and_limits(terms),
         ),
     ]
     if ending.reason:
@@ -95,11 +98,11 @@ def labelled(by: str | None, terms: FreezeAttributes) -> list[Block]:
         ("By", person(by)),
         ("From", _time(terms.start, terms)),
         ("Until", _time(terms.end, terms) or "someone ends it"),
-        *_times_and_limits(terms),
+        *times_and_limits(terms),
     )
 
 
-def _times_and_limits(terms: FreezeAttributes) -> list[tuple[str, str]]:
+def times_and_limits(terms: FreezeAttributes) -> list[tuple[str, str]]:
     """Its times in its own zone, and for which pull requests it is."""
     return [
         ("Local time", _in_own_zone(terms)),
@@ -121,26 +124,44 @@ def queued(freeze: Freeze) -> str:
     return f"{count} won't merge before it"
 
 
-def announced(freeze: Freeze) -> Message:
-    """Before its start."""
+@dataclass(frozen=True, slots=True)
+class FrozenTogether:
+    """The queues of a group whose freezes begin, or end, at one time."""
+
+    group: str
+    repositories: Sequence[RepositoryName]
+
+    @property
+    def listed(self) -> str:
+        """Escaped."""
+        return f"{queues(len(self.repositories))}: {names(self.repositories)}"
+
+
+def announced(freeze: Freeze, together: FrozenTogether | None = None) -> Message:
+    """Before its start; `together`: those of its group that begin then, in one post."""
     starts = _time(freeze.terms.start, freeze.terms)
-    return blocks.post(f"{FREEZE_MARK} *Freeze starts {starts}* {_about(freeze)}", queued(freeze))
+    headline = f"{FREEZE_MARK} *Freeze starts {starts}* {_about(freeze, together)}"
+    return blocks.post(headline, queued(freeze), details=_listed_together(together))
 
 
-def begun(freeze: Freeze) -> Message:
-    """At its start; the time makes a late post true."""
+def begun(freeze: Freeze, together: FrozenTogether | None = None) -> Message:
+    """At its start; the time makes a late post true. `together` as in `announced`."""
     since, until = (_time(at, freeze.terms) for at in (freeze.terms.start, freeze.terms.end))
     return blocks.post(
-        f"{FREEZE_MARK} *Merging is frozen* {_about(freeze)}",
+        f"{FREEZE_MARK} *Merging is frozen* {_about(freeze, together)}",
         f"since {since}",
         f"until {until}" if until else "until someone removes it",
+        details=_listed_together(together),
     )
 
 
-def freeze_over(freeze: Freeze, still_frozen: str = "") -> Message:
+def freeze_over(
+    freeze: Freeze, still_frozen: str = "", together: FrozenTogether | None = None
+) -> Message:
     """At its end by time, or once it is gone; a removal in the log has a post of its own.
 
     `still_frozen`: what other freezes keep merges waiting, escaped.
+    `together`: those of its group that end then, in one post.
     """
     facts = [f"since {_time(freeze.terms.end, freeze.terms)}"]
     if freeze.over_at is not None and freeze.is_removed:
@@ -148,13 +169,18 @@ def freeze_over(freeze: Freeze, still_frozen: str = "") -> Message:
             f"noticed {local_time(freeze.over_at)}",
             "someone removed it, and the event log doesn't say who",
         ]
-    headline = f"{RUNS} *Freeze over* {_about(freeze)}"
-    return blocks.post(headline, *facts, details=[still_frozen])
+    headline = f"{RUNS} *Freeze over* {_about(freeze, together)}"
+    return blocks.post(headline, *facts, details=[*_listed_together(together), still_frozen])
 
 
-def _about(freeze: Freeze) -> str:
+def _listed_together(together: FrozenTogether | None) -> list[str]:
+    return [together.listed] if together is not None else []
+
+
+def _about(freeze: Freeze, together: FrozenTogether | None) -> str:
+    name = name_of(together.group) if together is not None else escape(freeze.repository)
     reason = freeze_reason(freeze)
-    return f"{escape(freeze.repository)}: {reason}" if reason else escape(freeze.repository)
+    return f"{name}: {reason}" if reason else name
 
 
 def freeze_reason(freeze: Freeze, limit: int = REASON_LIMIT) -> str:

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from bot.blocks.groups import names
 from bot.blocks.text import NAME_LIMIT, by_count, listed, local_time, quote
 from bot.freezes.freeze import Freeze, held_until
 from bot.freezes.texts.cards import FREEZES_LISTED, freeze_facts
+from bot.kernel.repository import RepositoryName
 
 NO_REASON = "No reason given"
 WAITS_FOR_EACH = "A pull request waits for every freeze that covers it."
@@ -32,6 +34,11 @@ def still_frozen(others: Sequence[Freeze]) -> str:
         "Still frozen by {count} other freezes",
     )
     return f"{title}: {_freezes_in_short(others)}"
+
+
+def still_frozen_of(repositories: Sequence[RepositoryName]) -> str:
+    """After the end of a group's freeze: the queues that others keep frozen; escaped."""
+    return f"Still frozen by other freezes: {names(repositories)}" if repositories else ""
 
 
 def _freezes_in_short(freezes: Sequence[Freeze]) -> str:

@@ -212,7 +212,7 @@ def _group_card_in_force(paused: GroupAct, now: GroupNow) -> Message:
     if not is_whole:
         state = _filled(_STILL_PAUSED, paused.group, len(now.left), len(paused.results))
     shown = [
-        blocks.section(blocks.state_line(_mark(paused), f"*{state}*", _why(paused))),
+        blocks.section(blocks.state_line(mark_of_act(paused), f"*{state}*", reason_of_act(paused))),
         *blocks.facts(
             *_people(paused, now),
             ("Since", time_and_age(paused.at, is_near=True)),
@@ -220,17 +220,17 @@ def _group_card_in_force(paused: GroupAct, now: GroupNow) -> Message:
         ),
         *blocks.lines([*_states(now, is_whole=is_whole), *_other_lines(paused)]),
     ]
-    counted = [pause_card.stopped(now.ends.stopped), _cut_short(paused)]
+    counted = [pause_card.stopped(now.ends.stopped), cut_short_note(paused)]
     if any(counted):
         shown.append(blocks.context(*counted))
     buttons = [
         resume_group_button(paused.group),
         extend_group_menu(paused.group, has_end=bool(now.ends.ends)),
         pause_card.more_menu(f"@{paused.group}"),
-        *_again_button(paused),
+        *again_button(paused),
         *show_all(paused.group, len(paused.results)),
     ]
-    shown.append(blocks.actions(buttons, block_id=_block_id(paused)))
+    shown.append(blocks.actions(buttons, block_id=block_id_of_act(paused)))
     return blocks.coloured(Colour.YELLOW, blocks.message(*shown))
 
 
@@ -238,7 +238,9 @@ def _card_of_past_group_pause(paused: GroupAct, now: GroupNow) -> Message:
     ended_at = now.ended_at
     shown = [
         blocks.section(
-            blocks.state_line(pause_card.RUNS, f"*{_was_paused(paused.group)}*", _why(paused))
+            blocks.state_line(
+                pause_card.RUNS, f"*{_was_paused(paused.group)}*", reason_of_act(paused)
+            )
         ),
         *blocks.facts(
             *_people(paused, now),
@@ -251,13 +253,13 @@ def _card_of_past_group_pause(paused: GroupAct, now: GroupNow) -> Message:
         pause_card.waited(sum(pause.queue.waiting for pause in now.over)),
         pause_card.merged(now.merged),
         pause_card.added(sum(pause.queue.added for pause in now.over)),
-        _cut_short(paused),
+        cut_short_note(paused),
     ]
     if any(counted):
         shown.append(blocks.context(*counted))
     buttons = show_all(paused.group, len(paused.results))
     if buttons:
-        shown.append(blocks.actions(buttons, block_id=_block_id(paused)))
+        shown.append(blocks.actions(buttons, block_id=block_id_of_act(paused)))
     return blocks.coloured(Colour.GREEN, blocks.message(*shown))
 
 
@@ -301,15 +303,15 @@ def _other_lines(paused: GroupAct) -> list[str]:
     return outcome_lines(replace(paused, results=tuple(others)))
 
 
-def _why(done: GroupAct) -> str:
+def reason_of_act(done: GroupAct) -> str:
     return literal(done.asked.reason, REASON_LIMIT)
 
 
-def _cut_short(done: GroupAct) -> str:
+def cut_short_note(done: GroupAct) -> str:
     return "Interrupted by a restart of the bot" if done.is_cut_short else ""
 
 
-def _block_id(done: GroupAct) -> str:
+def block_id_of_act(done: GroupAct) -> str:
     return blocks.with_state(f"group-{done.group_act_id}", done.resumes_at)
 
 
@@ -379,12 +381,12 @@ def group_resumed(paused: GroupAct, last: PauseRecord, *, is_yours: bool = False
 def answer_to_actor(done: GroupAct, *, posted_here: bool) -> Message:
     """To the person who acted; without the buttons of the channel's post."""
     changed_nothing = _changed_nothing(done)
-    reason = "" if changed_nothing else _why(done)
+    reason = "" if changed_nothing else reason_of_act(done)
     by = person(done.actor.name)
     is_new = done.action is Action.PAUSE and not changed_nothing
     times = [] if changed_nothing else _from_and_until(done)
     shown = [
-        blocks.section(blocks.state_line(_mark(done), f"*{_group_headline(done)}*", reason)),
+        blocks.section(blocks.state_line(mark_of_act(done), f"*{_group_headline(done)}*", reason)),
         *blocks.facts(
             ("By", f"the timer set by {by}" if done.origin is Origin.TIMER else by),
             ("Since", time_and_age(done.at, is_near=True) if is_new else ""),
@@ -395,14 +397,14 @@ def answer_to_actor(done: GroupAct, *, posted_here: bool) -> Message:
     said = [
         pause_ends.late_by(done.at, done.resumes_at),
         quote(done.asked.limits, LIMITS_SHOWN) if done.action is Action.FREEZE else "",
-        _cut_short(done),
+        cut_short_note(done),
     ]
     if any(said):
         shown.append(blocks.context(*said))
-    buttons = [] if posted_here else _again_button(done)
+    buttons = [] if posted_here else again_button(done)
     buttons = [*buttons, *show_all(done.group, len(done.results))]
     if buttons:
-        shown.append(blocks.actions(buttons, block_id=_block_id(done)))
+        shown.append(blocks.actions(buttons, block_id=block_id_of_act(done)))
     return blocks.message(*shown)
 
 
@@ -468,7 +470,7 @@ def _nothing_changed(done: GroupAct) -> str:
     return f"None of the {queues(count)}{whose} is {stopped}. Nothing to do."
 
 
-def _mark(done: GroupAct) -> str:
+def mark_of_act(done: GroupAct) -> str:
     if _changed_nothing(done):
         return ":information_source:"
     return ":warning:" if done.left_to_try else _MARK_OF[done.action]
@@ -492,7 +494,7 @@ def resume_group_button(name: str) -> blocks.Element:
     )
 
 
-def _again_button(done: GroupAct) -> list[blocks.Element]:
+def again_button(done: GroupAct) -> list[blocks.Element]:
     if not done.left_to_try or done.ended_at is None or done.origin is Origin.TIMER:
         # Timers retry by themselves.
         return []

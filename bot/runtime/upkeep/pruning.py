@@ -133,6 +133,7 @@ _WATCHED_PAUSE_ENDED_AT = (
 
 _GROUP_ACT_IS_REFERRED_TO = sa.or_(
     sa.exists().where(pauses.c.group_act_id == group_acts.c.group_act_id),
+    sa.exists().where(freezes.c.group_act_id == group_acts.c.group_act_id),
     sa.exists().where(
         live_messages.c.kind == LiveKind.GROUP,
         live_messages.c.key == sa.cast(group_acts.c.group_act_id, sa.String),

@@ -31,8 +31,8 @@ INSERT INTO boards (repository, channel_id, made_by, made_at) VALUES ('acme/site
 INSERT INTO pauses (repository, paused_at, stored_reason, reason, by, event_id, previous_reason, queued_at_start, queued_now, waited, stopped, ended_at, ended_by, ending, end_notified, group_act_id, timer, timer_due_at, reminders)
   VALUES ('acme/site', 1772368245123456, 'deploying 4.2 (by Ada via Slack)', 'deploying 4.2', '{"name":"Ada","user_id":"U1"}', NULL, NULL, 3, 5, '[44,45]', '["41"]', NULL, NULL, NULL, FALSE, 1, '{"resumes_at":"2026-03-01T13:40:45.123456Z","due_at":"2026-03-01T13:40:45.123456Z","set_by":{"name":"Ada","user_id":"U1"},"stored_reason":"deploying 4.2 (by Ada via Slack)","channel_id":"C1"}', 1772372445123456, '{"next_at":"2026-03-01T13:40:45.123456Z","sent":2}'),
          ('acme/shop', 1772368000000000, 'night', 'night', '{"user_id":"","name":"carol"}', 91, 'day', NULL, NULL, '[]', '[]', 1772368300000000, '{"user_id":"","name":"dave"}', 'resumed', TRUE, 0, NULL, NULL, NULL);
-INSERT INTO freezes (repository, first_id, set_id, set_at, terms, stage, by, begins_at, ends_at)
-  VALUES ('acme/site', 92, 92, 1772368000000000, '{"reason":"release week","start":"2026-03-02T08:00:00","timezone":"Europe/Paris","matching_conditions":["base=main"]}', 'planned', 'carol', 1772434800000000, NULL);
+INSERT INTO freezes (repository, first_id, set_id, group_act_id, set_at, terms, stage, by, begins_at, ends_at)
+  VALUES ('acme/site', 92, 92, 0, 1772368000000000, '{"reason":"release week","start":"2026-03-02T08:00:00","timezone":"Europe/Paris","matching_conditions":["base=main"]}', 'planned', 'carol', 1772434800000000, NULL);
 INSERT INTO revisions (repository, revision) VALUES ('acme/site', 3);
 INSERT INTO pause_ends (pause_id, ended_at, ended_by, ending)
   VALUES (2, 1772368300000000, '{"user_id":"","name":"dave"}', 'resumed');

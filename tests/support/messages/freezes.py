@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.acts.asked import Asked, typed_ends
+from bot.acts.group_act import GroupAct, GroupOutcome, RepositoryResult
 from bot.acts.record import Action, ActResult, AuditRecord, Outcome, SettingChange
 from bot.blocks.blocks import Element, button
 from bot.blocks.controls import Repeat
@@ -20,14 +21,16 @@ from bot.freezes.texts import (
     forms as freeze_forms,
     together,
 )
+from bot.freezes.texts.group_cards import GroupFreezes, frozen_group_card
 from bot.kernel.actor import Actor, Origin
-from bot.kernel.durations import For, Until
+from bot.kernel.durations import For, Until, at_instant
 from bot.kernel.errors import ActState, FailedAct, Follows
-from bot.kernel.groups import Group, GroupAnswers
+from bot.kernel.groups import ALL, Group, GroupAnswers
 from bot.merge_queue.errors import MergeQueueUnavailable
 from bot.merge_queue.freezes import ListedFreeze
 from tests.support.clock import NOON
 from tests.support.make import API, DOCS, SITE, make_act
+from tests.support.messages.groups import make_group_act
 from tests.support.messages.rendering import Case, Cases, cases_of, later
 from tests.support.messages.values import FREEZE, PLANNED_ENTRY, WINDOW_ENTRY
 
@@ -94,7 +97,78 @@ confirm = cases_of(freeze_forms.confirm_freeze)
 skip_reply = cases_of(freeze_cards.skip_reply)
 window_not_skipped = cases_of(freeze_forms.window_not_skipped)
 
+
+FROZEN_ACT = replace(
+    make_group_act(
+        RepositoryResult(SITE, GroupOutcome.CHANGED),
+        RepositoryResult(API, GroupOutcome.CHANGED),
+        RepositoryResult(DOCS, GroupOutcome.ALREADY_PAUSED, who="bob"),
+        action=Action.FREEZE,
+    ),
+    asked=TYPED,
+    resumes_at=NOON + timedelta(hours=18),
+)
+FROZEN_IN_PART = replace(
+    FROZEN_ACT,
+    results=(
+        *FROZEN_ACT.results[:2],
+        RepositoryResult(DOCS, GroupOutcome.FAILED, detail="403 forbidden"),
+    ),
+)
+FROZEN_SITE = replace(FREEZE, stage=Stage.IN_FORCE, queued=3)
+FROZEN_API = replace(FROZEN_SITE, repository=API)
+LONGER_API = replace(
+    FROZEN_API,
+    terms=FREEZE.terms.model_copy(
+        update={"end": (NOON + timedelta(hours=30)).isoformat(), "timezone": None}
+    ),
+)
+ENDED_SITE = replace(
+    FROZEN_SITE, stage=Stage.OVER, ending=Ending(NOON + timedelta(hours=9), "Ben", "shipped")
+)
+ENDED_API = replace(FROZEN_API, stage=Stage.OVER, ending=OVER)
+CANCELED_API = replace(FROZEN_API, stage=Stage.OVER, ending=Ending(NOON, "Ben"))
+TOGETHER = freeze_cards.FrozenTogether("release", (SITE, API))
+
+
+def group_card(*made: Freeze | None, act: GroupAct = FROZEN_ACT, is_offered: bool = True) -> Case:
+    now = GroupFreezes(act, dict(zip((SITE, API), made, strict=False)))
+    return partial(frozen_group_card, now, is_offered=is_offered)
+
+
 CASES: Cases = {
+    "freeze-group-just-frozen": group_card(None, None),
+    "freeze-group-just-planned": group_card(
+        None,
+        None,
+        act=replace(FROZEN_ACT, asked=replace(TYPED, start=at_instant(NOON + timedelta(hours=3)))),
+    ),
+    "freeze-group-in-force": group_card(FROZEN_SITE, FROZEN_API),
+    "freeze-group-in-force-in-part": group_card(FROZEN_SITE, FROZEN_API, act=FROZEN_IN_PART),
+    "freeze-group-planned": group_card(FREEZE, replace(FREEZE, repository=API)),
+    "freeze-group-with-other-ends": group_card(FROZEN_SITE, LONGER_API),
+    "freeze-group-without-an-end": group_card(
+        replace(FROZEN_SITE, terms=NO_END), replace(FROZEN_API, terms=NO_END)
+    ),
+    "freeze-group-of-which-one-has-an-end": group_card(
+        FROZEN_SITE, replace(FROZEN_API, terms=NO_END)
+    ),
+    "freeze-group-of-which-one-has-ended": group_card(ENDED_SITE, FROZEN_API),
+    "freeze-group-no-longer-offered": group_card(FROZEN_SITE, FROZEN_API, is_offered=False),
+    "freeze-group-over": group_card(ENDED_SITE, ENDED_API),
+    "freeze-group-over-of-which-one-was-canceled": group_card(ENDED_SITE, CANCELED_API),
+    "freeze-group-canceled": group_card(CANCELED_API),
+    "freeze-group-of-which-nothing-was-frozen": group_card(act=FROZEN_IN_PART),
+    "freeze-group-announced": partial(
+        freeze_cards.announced, replace(FREEZE, stage=Stage.ANNOUNCED, queued=12), TOGETHER
+    ),
+    "freeze-group-begun": partial(freeze_cards.begun, FROZEN_SITE, TOGETHER),
+    "freeze-group-ended": partial(
+        freeze_cards.freeze_over, ENDED_API, together.still_frozen_of([API]), TOGETHER
+    ),
+    "freeze-group-of-all-ended": partial(
+        freeze_cards.freeze_over, ENDED_API, "", replace(TOGETHER, group=ALL)
+    ),
     "freeze-card-with-buttons": partial(
         freeze_cards.freeze_card, CARD, later(freeze_forms.card_controls, CARD)
     ),

@@ -187,6 +187,7 @@ CREATE TABLE freezes (
     freeze_id TEXT,
     first_id BIGINT NOT NULL,
     set_id BIGINT NOT NULL,
+    group_act_id BIGINT NOT NULL,
     set_at BIGINT NOT NULL,
     terms TEXT NOT NULL,
     stage TEXT NOT NULL,
@@ -203,6 +204,7 @@ CREATE TABLE freezes (
 );
 COMMENT ON TABLE freezes IS 'One scheduled freeze: planned, in force or over.';
 CREATE INDEX ix_freezes_due_at ON freezes (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX ix_freezes_group_act_id ON freezes (group_act_id) WHERE group_act_id != 0;
 CREATE INDEX ix_freezes_repository ON freezes (repository) WHERE over_at IS NULL;
 CREATE UNIQUE INDEX ix_freezes_repository_freeze_id ON freezes (repository, freeze_id) WHERE freeze_id IS NOT NULL;
 CREATE INDEX ix_freezes_repository_set_id ON freezes (repository, set_id);
