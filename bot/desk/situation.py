@@ -15,7 +15,7 @@ class ThreadSubject:
 
     repository: RepositoryName
     pull_request: int | None = None
-    #: the name of the group whose pause it shows
+    #: the name of the group whose pause, or freeze, it shows
     group: str | None = None
     #: that pause is over: the group may be paused again, which isn't what it shows
     is_group_over: bool = False
@@ -83,8 +83,11 @@ class Situation:
         return followed.pop() if len(followed) == 1 else None
 
     def target_meant(self, action: str) -> Target | None:
-        """The same; in the thread of a group's pause, what changes or shows it means the group."""
+        """The same; in the thread of a group's card, what changes or shows it means the group."""
         if action in ABOUT_A_PAUSE and self.group_of_thread is not None:
+            return self.group_of_thread
+        if action == "unfreeze" and self.thread is not None and self.thread.group is not None:
+            # Nobody means the channel's queue here, also where the group isn't configured any more.
             return self.group_of_thread
         return self.queue_meant(action)
 

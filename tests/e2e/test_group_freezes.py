@@ -9,6 +9,7 @@ from bot.sandbox.merge_queue.controls import FreezeTerms
 from bot.sandbox.merge_queue.simulation.moments import to_datetime
 from tests.e2e.conftest import NAMES, OVER_SOCKET_MODE, TWO_GROUPS, StartBot
 from tests.e2e.test_freezes_by_people import frozen
+from tests.e2e.test_mentions import mention
 from tests.support.bot_tester import BOB, GENERAL, MERGE_QUEUE, RELEASES, BotTester
 from tests.support.shown import Shown
 
@@ -207,3 +208,17 @@ async def test_a_channel_whose_freeze_of_the_group_is_over_hears_nothing_of_the_
     await three.wait_for_change(card, "*@release was frozen*")
     await three.has_posted()
     assert counts(three) == [2, 0, 2]
+
+
+async def test_in_the_thread_of_a_groups_freeze_its_end_means_the_group(three: BotTester) -> None:
+    card = await three.publish("/mq freeze now @release 2h cutting 4.2", "*2 frozen:*")
+    await three.publish("/mq default acme/docs", "Default repository")
+    docs = three.merge_queue.freeze("acme/docs", FreezeTerms("made elsewhere"))
+    await three.has_posted()
+    mention(three, "unfreeze 4.2 is out", beneath=card)
+    await three.wait_in_thread(card, "@release: 2 of 2 queues unfrozen")
+    await three.wait_for_change(card, "*@release was frozen*")
+    assert [freeze.id for freeze in frozen(three, "acme/docs")] == [docs]
+    await three.stop_bot()
+    for channel in (MERGE_QUEUE, RELEASES):
+        three.posts(channel)
