@@ -50,6 +50,37 @@ _VAGUE_DAY = re.compile(
     r"month|next\s+month|eom)"
 )
 
+_NUMBERED_DAY = r"\d{1,2}(?:st|nd|rd|th|\.)?"
+_DATE = (
+    rf"(?:(?:{_MONTH})\.?\s*{_NUMBERED_DAY}|{_NUMBERED_DAY}\s*(?:of\s+)?(?:{_MONTH})(?:\s+\d{{4}})?"
+    r"|\d{4}-\d\d?-\d\d?|\d{1,2}/\d{1,2}(?:/\d{2,4})?|\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)?)"
+)
+_DAY_OR_MONTH = rf"(?:{_DATE}|(?:{_WEEKDAY}|{_MONTH})\.?)"
+_JOINS_DAYS = (
+    r"(?:\s*(?:[-\u2013\u2014&+]|\.\.+)\s*|\s+(?:to|and|until|till|through|thru)\s+)"
+    r"(?:the\s+)?"
+)
+_RANGE_OF_DAYS = (
+    rf"(?:{_DAY_OR_MONTH}{_JOINS_DAYS}{_DAY_OR_MONTH}|{_DATE}{_JOINS_DAYS}{_NUMBERED_DAY}"
+    rf"|{_NUMBERED_DAY}{_JOINS_DAYS}{_DATE})(?![a-z0-9:])"
+)
+_SEVERAL_DAYS = re.compile(
+    rf"(?:(?:between|during|for|from|in|next|on|over|the|this)\s+)*{_RANGE_OF_DAYS}"
+    rf"|.*\s\(?{_RANGE_OF_DAYS}[.!?)]*$"
+    rf"|(?:(?:during|from|in)\s+(?:{_MONTH})(?![a-z0-9])|(?:(?:all|for)\s+)?(?:{_MONTH})[.!?]*$)"
+    rf"|(?:(?:between|from|the)\s+)*{_NUMBERED_DAY}{_JOINS_DAYS}{_NUMBERED_DAY}[.!?]*$",
+    re.DOTALL,
+)
+"""Dec 24-27; holidays mon-fri; in december; 24 to 27."""
+
+
+def says_several_days(text: str) -> bool:
+    """Whether it begins or ends with a range of days, or is a month: "dec 24-27", "december".
+
+    When each of them begins and ends, only the person can say.
+    """
+    return _SEVERAL_DAYS.match(text.lower()) is not None
+
 
 class VagueDay(NamedTuple):
     """A day that means different things to different people."""

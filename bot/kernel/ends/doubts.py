@@ -8,6 +8,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from bot.kernel.durations import For, Lasting, readings
+from bot.kernel.ends.days import says_several_days
 from bot.kernel.ends.lengths import STATUS_CODE, lengths_of_number
 from bot.kernel.ends.phrases import read_beginning
 from bot.kernel.ends.typed import Beginning
@@ -90,28 +91,13 @@ def doubt_of(text: str) -> Doubt | None:
     if is_hour and words[0].lower() == "in":
         return _doubt_of_number(words[1])
     is_until = is_hour and words[0].lower() in _LIKE_UNTIL
-    if words and _is_range_of_days(words[0]):
+    if says_several_days(text):
         return Doubt(())
     begun = _beginning(["until", words[1]] if is_until else words)
     if begun is None or (is_until and not begun.readings):
         return _doubt_at_end(words) or _doubt_within(words)
     rest = _rest(text, begun.words)
     return Doubt(tuple(MeantEnd(reading, rest) for reading in begun.readings))
-
-
-_JOINS_DAYS = re.compile(r"[-\u2013\u2014]|\.\.")
-
-
-def _is_range_of_days(word: str) -> bool:
-    """Whether it is like "mon-fri" and "24.12.-27.12."; "3-4" may be runners."""
-    parts = _JOINS_DAYS.split(word)
-    is_pair = len(parts) == len(("mon", "fri")) and not all(map(str.isdecimal, parts))
-    return is_pair and all(_may_be_a_day(part) for part in parts)
-
-
-def _may_be_a_day(part: str) -> bool:
-    begun = _beginning(["until", part])
-    return begun is not None and bool(begun.readings)
 
 
 def without_end(text: str) -> str:

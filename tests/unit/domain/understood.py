@@ -1378,6 +1378,38 @@ UNDERSTOOD = [
     (CHANNEL, "freeze 24.12.-27.12. x", "freeze acme/site (24.12.-27.12. x), until when?"),
     (CHANNEL, "pause red-green deploy broken", "pause acme/site (red-green deploy broken)"),
     (CHANNEL, "pause may-day release", "pause acme/site (may-day release)"),
+    # In several words, or in months.
+    (CHANNEL, "freeze dec 24-27", "freeze acme/site (dec 24-27), until when?"),
+    (CHANNEL, "freeze december 24 to 27", "freeze acme/site (december 24 to 27), until when?"),
+    (CHANNEL, "freeze 24-27 dec", "freeze acme/site (24-27 dec), until when?"),
+    (CHANNEL, "freeze 24.-27.12. x", "freeze acme/site (24.-27.12. x), until when?"),
+    (
+        CHANNEL,
+        "freeze dec 24 \u2013 jan 2 holidays",
+        (
+            "offer: freeze acme/site from 24 december 09:00 until 2 january 09:00 holidays, "
+            "or freeze acme/site from 24 december 00:00 until 2 january 00:00 holidays"
+        ),
+    ),
+    (CHANNEL, "freeze dec 24-jan 2", "freeze acme/site (dec 24-jan 2), until when?"),
+    (CHANNEL, "freeze 24dec-27dec", "freeze acme/site (24dec-27dec), until when?"),
+    (
+        CHANNEL,
+        "freeze 2026-12-24..2026-12-27",
+        "freeze acme/site (2026-12-24..2026-12-27), until when?",
+    ),
+    (CHANNEL, "freeze dec-jan", "freeze acme/site (dec-jan), until when?"),
+    (CHANNEL, "freeze december", "freeze acme/site (december), until when?"),
+    (CHANNEL, "freeze in december", "freeze acme/site (in december), until when?"),
+    (CHANNEL, "freeze mon through fri", "freeze acme/site (mon through fri), until when?"),
+    (CHANNEL, "freeze sat & sun", "freeze acme/site (sat & sun), until when?"),
+    (CHANNEL, "freeze 24 to 27", "freeze acme/site (24 to 27), until when?"),
+    (CHANNEL, "freeze holidays dec 24-27", "freeze acme/site (holidays dec 24-27), until when?"),
+    (CHANNEL, "pause dec 24 to 27", "pause acme/site (dec 24 to 27), until when?"),
+    (CHANNEL, "freeze december release", "freeze acme/site (december release)"),
+    (CHANNEL, "freeze for the march release", "freeze acme/site (for the march release)"),
+    (CHANNEL, "pause 4.2-4.3 migration", "pause acme/site (4.2-4.3 migration)"),
+    (CHANNEL, "pause 24 to 27 tests fail", "pause acme/site (24 to 27 tests fail)"),
     # A start behind the length.
     (CHANNEL, "freeze 2h at 5pm", "freeze acme/site from 17:00 2h"),
     (CHANNEL, "freeze 1h in 2h", "freeze acme/site in 2h 1h"),
