@@ -13,7 +13,7 @@ from bot.desk.names import Named, named_by, parted, read_number, refuse_unknown
 from bot.desk.situation import Situation
 from bot.kernel.durations import read_lookback
 from bot.kernel.ends.phrases import read_beginning, read_lasting
-from bot.kernel.ends.spans import FROM_WORD
+from bot.kernel.ends.spans import FROM_WORD, words_for_now
 from bot.kernel.errors import CommandSyntaxError, InvalidDuration, TargetNotClear, TypedMeaning
 from bot.kernel.groups import ALL, OF_OWNER, Group, Target, repositories_of, target_value
 from bot.kernel.repository import RepositoryName
@@ -403,7 +403,8 @@ class Words:
             begun = read_beginning([word.time for word in words])
         except InvalidDuration:
             return True
-        return begun is not None or words[0].bare == FROM_WORD
+        is_start = words[0].bare == FROM_WORD or words_for_now([word.time for word in words]) > 0
+        return begun is not None or is_start
 
     def _begins_with_time(self) -> bool:
         """Whether they begin like "half an hour"."""

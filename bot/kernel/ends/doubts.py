@@ -31,7 +31,7 @@ _RESUMING = frozenset({"reopen", "resume", "resumes", "resuming", "unpause"})
 _BEFORE_RESUMING = frozenset({"and", "then"})
 """In `pause CI is down and resume at 5pm`."""
 
-_LIKE_UNTIL = frozenset({"around", "at", "before", "by"})
+_LIKE_UNTIL = frozenset({"around", "at", "before", "by", "to"})
 """In front of an hour alone: `pause at 5`."""
 
 WORD_AND_HOUR = 2

@@ -46,6 +46,13 @@ _MAY_BE_A_START = re.compile(
 """A quick look at the word behind a length, because most begin a reason."""
 
 
+_SAYS_NOW = re.compile(
+    r"(?:(?:as\s+of|begin|beginning|effective|from|start|starting)\s+)+"
+    r"(?:immediately|(?:right\s+)?now|right\s+away)(?:\s+onwards?|\s+on)?(?!\S)",
+    re.IGNORECASE,
+)
+
+
 class LeadingTimes(NamedTuple):
     """The times with which words begin."""
 
@@ -59,6 +66,10 @@ def read_span(words: Sequence[str]) -> LeadingTimes:
 
     Raises InvalidDuration, also for a span that may mean several, as `possible_spans` says.
     """
+    from_now = words_for_now(words)
+    if from_now:
+        end = _read_end_from_now(words[from_now:])
+        return LeadingTimes(None, end.at, from_now + end.words)
     if _MAY_BE_HOURS.search(" ".join(words[:LONGEST_PHRASE])):
         spans = _spans_of_hours(words)
         if len(spans) == 1:
@@ -75,7 +86,19 @@ def read_span(words: Sequence[str]) -> LeadingTimes:
         return spans[0]
     if spans:
         raise _unclear(words, spans[0].words)
-    return LeadingTimes(None, end.at, end.words)
+    return LeadingTimes(None, end.at, end.words + words_for_now(words[end.words :]))
+
+
+def words_for_now(words: Sequence[str]) -> int:
+    """How many words in front say that it begins now: "from now on", "starting immediately"."""
+    found = _SAYS_NOW.match(" ".join(words[:LONGEST_PHRASE]))
+    return len(found[0].split()) if found is not None else 0
+
+
+def _read_end_from_now(words: Sequence[str]) -> LeadingTime:
+    """As `read_lasting`, also "to 6pm"."""
+    is_to = bool(words) and words[0].lower() == _TO_WORD
+    return read_lasting([UNTIL_WORD, *words[1:]] if is_to else words)
 
 
 def possible_spans(words: Sequence[str]) -> Sequence[LeadingTimes]:
