@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 from bot.acts.asked import (
     BRANCH_PREFIX,
     EXCEPT,
+    NOTHING_ASKED,
     Asked,
     ReadTimes,
     is_option,
@@ -242,15 +243,18 @@ def read_log(words: Words) -> TypedCommand:
     return TypedCommand("log", where, options)
 
 
-def _place(words: Words) -> tuple[Target | None, bool]:
-    """The target in front of free text, and whether `now` stands around it."""
+def _place(words: Words, limits: Asked = NOTHING_ASKED) -> tuple[Target | None, bool]:
+    """The target in front of free text, and whether `now` stands around it.
+
+    `limits`: the options that were read before.
+    """
     is_confirmed = _take_now(words)
     words.skip_courtesy()
     where = words.target_in_front()
     words.skip_punctuation()
     words.skip_courtesy()
     words.skip_the_queue(is_named=where is not None)
-    _refuse_taken_back(words, where)
+    _refuse_taken_back(words, where, limits)
     words.refuse_some(where)
     # A second one is a part of the reason.
     return where, is_confirmed or _take_now(words)
@@ -278,10 +282,10 @@ def read_pause(words: Words) -> TypedCommand:
         where = where or words.target_in_front()
         is_confirmed = is_confirmed or _take_now(words)
     words.refuse_to_leave_out(where)
-    _refuse_not_now(words, where, times.lasting)
-    _refuse_other_command(words, where)
+    _refuse_not_now(words, where, times)
+    _refuse_other_command(words, where, times)
     _refuse_branch(words, where)
-    _refuse_one_pull_request(words, where, "remove")
+    _refuse_one_pull_request(words, where, "remove", times)
     asked = replace(times, reason=words.reason(where))
     return TypedCommand("pause", where, {"asked": asked, "is_confirmed": is_confirmed})
 
@@ -415,19 +419,20 @@ def _refuse_to_begin_later(
     raise CommandSyntaxError(BEGINS_NOW, words.verb, (" ".join(freeze), " ".join(pause)))
 
 
-def _refuse_not_now(words: Words, where: Target | None, lasting: Lasting | None = None) -> None:
+def _refuse_not_now(words: Words, where: Target | None, asked: Asked) -> None:
     """Raises CommandSyntaxError for a pause or a freeze that is to wait for something.
 
-    `lasting`: the end that stands in front, as in "2h starting at 5pm".
+    `asked`: the times that stand in front, as in "2h starting at 5pm".
     """
     left = _behind_the_queue(words)
     start = start_meant(left)
     if words.is_settled or (start is None and not _says_not_now(words)):
         return
     times = [word.plain for word in times_of_start(left) or ()] if start is Start.LATER else []
-    end = () if lasting is None else (written(lasting),)
-    at_once = " ".join((_with_where(words.verb, where), *(end or _end_after(times))))
-    instead = [*_with_reason(words, where), at_once]
+    at_once = [_with_times(words.verb, where, asked)]
+    if not asked.is_timed:
+        at_once += _end_after(times)
+    instead = [*_with_reason(words, where), " ".join(at_once)]
     if start is Start.REGULARLY:
         said = f"I {words.verb} a queue once. {WINDOWS}"
     elif words.verb == "freeze":
@@ -438,8 +443,8 @@ def _refuse_not_now(words: Words, where: Target | None, lasting: Lasting | None 
         said = "I pause a queue right away, and can't wait for anything."
     if times:
         freeze = [_with_where("freeze", where), FROM_WORD, *times]
-        if isinstance(lasting, For) and not _end_after(times):
-            freeze += [FOR, *end]
+        if isinstance(asked.lasting, For) and not _end_after(times):
+            freeze += [FOR, written(asked.lasting)]
         instead.insert(0, " ".join(freeze))
     raise CommandSyntaxError(said, words.verb, tuple(instead))
 
@@ -492,7 +497,7 @@ _ASKS_FOR_STATUS = frozenset({"list", "status"})
 ENDED_WITH = "A pause ends with resume, and a freeze with unfreeze."
 
 
-def _refuse_taken_back(words: Words, where: Target | None) -> None:
+def _refuse_taken_back(words: Words, where: Target | None, times: Asked = NOTHING_ASKED) -> None:
     """Raises CommandSyntaxError for "pause nevermind" and "resume, wait, no"."""
     said = [word.bare for word in words.rest if not word.is_punctuation]
     is_ending = words.verb not in _BEGINNING
@@ -502,16 +507,16 @@ def _refuse_taken_back(words: Words, where: Target | None) -> None:
     if _AROUND_TAKEN_BACK.issuperset(said):
         typed = text_of(words.text, words.rest)
         raise CommandSyntaxError(
-            f"“{typed}” is hardly a reason.", words.verb, (_with_where(words.verb, where),)
+            f"“{typed}” is hardly a reason.", words.verb, (_with_times(words.verb, where, times),)
         )
 
 
-def _refuse_other_command(words: Words, where: Target | None) -> None:
+def _refuse_other_command(words: Words, where: Target | None, times: Asked) -> None:
     """Raises CommandSyntaxError for "pause is over", "freeze off" and "pause help"."""
     said = [word.bare for word in words.rest if word.bare not in _AROUND_ENDED]
     if not said or words.is_settled:
         return
-    _refuse_taken_back(words, where)
+    _refuse_taken_back(words, where, times)
     if _SAYS_ENDED.issuperset(said):
         ending = "unfreeze" if words.verb == "freeze" else "resume"
         raise CommandSyntaxError(ENDED_WITH, words.verb, (_with_where(ending, where),))
@@ -528,6 +533,10 @@ def _refuse_other_command(words: Words, where: Target | None) -> None:
 
 def _with_where(verb: str, where: Target | None) -> str:
     return f"{verb} {target_value(where)}" if where is not None else verb
+
+
+def _with_times(verb: str, where: Target | None, times: Asked) -> str:
+    return f"{_with_where(verb, where)} {times.written}".rstrip()
 
 
 def _refuse_branch(words: Words, where: Target | None) -> None:
@@ -554,7 +563,9 @@ def _refuse_branch(words: Words, where: Target | None) -> None:
 _BRANCH = re.compile(r"(^|\s)(?:--branch(?:[:=]|\s+)|branch[:=])(?=\S)", re.IGNORECASE)
 
 
-def _refuse_one_pull_request(words: Words, where: Target | None, instead: str) -> None:
+def _refuse_one_pull_request(
+    words: Words, where: Target | None, instead: str, times: Asked = NOTHING_ASKED
+) -> None:
     """Raises CommandSyntaxError for "pause #41" and "pause PR 41"; a bare number may be a time.
 
     `instead`: the verb of what can be done to a pull request.
@@ -563,13 +574,13 @@ def _refuse_one_pull_request(words: Words, where: Target | None, instead: str) -
     if len(named) != 1:
         return
     number = _read_pull_request(named[0], words.groups)
-    is_time = words.verb == "pause" and words.rest[0] == named[0] and named[0].plain.isdecimal()
+    is_time = words.verb in _BEGINNING and words.rest[0] == named[0] and named[0].plain.isdecimal()
     if number is None or is_time or words.is_settled:
         return
     said = f"I can {words.verb} a queue, but not one pull request."
     named_there = named_by(named[0], words.groups)
     queue = named_there.targets[0] if where is None and named_there is not None else where
-    as_reason = f"{_with_where(words.verb, where)} because of #{number}"
+    as_reason = f"{_with_times(words.verb, where, times)} because of #{number}"
     offered = (f"{_with_where(instead, queue)} {number}", as_reason)
     raise CommandSyntaxError(said, words.verb, offered)
 
@@ -819,8 +830,9 @@ def read_freeze(words: Words) -> TypedCommand:
     """
     options, _ = read_conditions([typed for typed in words.plain if is_option(typed)])
     words.rest = [word for word in words.rest if not is_option(word.plain)]
-    where, is_confirmed = _place(words)
+    where, is_confirmed = _place(words, options)
     times, taken = _read_times(words, where)
+    asked = replace(times, branches=options.branches, excepted=options.excepted)
     words.skip(taken)
     if taken:
         where = where or words.target_in_front()
@@ -828,14 +840,10 @@ def read_freeze(words: Words) -> TypedCommand:
     words.refuse_to_leave_out(where)
     _refuse_branch(words, where)
     _refuse_exception(words)
-    _refuse_not_now(words, where, times.lasting)
-    _refuse_other_command(words, where)
-    asked = replace(
-        times,
-        reason=words.reason(where),
-        branches=options.branches,
-        excepted=options.excepted,
-    )
+    _refuse_not_now(words, where, asked)
+    _refuse_other_command(words, where, asked)
+    _refuse_one_pull_request(words, where, "remove", asked)
+    asked = replace(asked, reason=words.reason(where))
     return TypedCommand("freeze", where, {"asked": asked, "is_confirmed": is_confirmed})
 
 
