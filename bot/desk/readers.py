@@ -22,6 +22,7 @@ from bot.desk.names import named_by, read_number
 from bot.desk.starts import Start, start_meant, times_of_start
 from bot.desk.words import (
     BEFORE_NAME,
+    BEHIND_A_NUMBER,
     BRANCH_OPTION,
     FROM_OPTION,
     LIMIT_OPTION,
@@ -570,7 +571,8 @@ def _refuse_one_pull_request(
 
     `instead`: the verb of what can be done to a pull request.
     """
-    named = [word for word in words.rest if not _is_between(word) and word.bare not in POLITE]
+    around = BEHIND_A_NUMBER
+    named = [word for word in words.rest if not _is_between(word) and word.bare not in around]
     if len(named) != 1:
         return
     number = _read_pull_request(named[0], words.groups)

@@ -51,6 +51,11 @@ BEFORE_NAME = frozenset(
 POLITE = frozenset({"asap", "immediately", "please", "pls", "plz", "thanks", "thx"})
 """At the end of a command without a reason they mean nothing."""
 
+BEHIND_A_NUMBER = POLITE | {
+    *("", "cheers", "everybody", "everyone", "folks", "guys", "now", "ok", "okay", "people"),
+    *("team", "thank", "ty", "you"),
+}
+
 _THE_QUEUE = frozenset({"it", "merges", "merging", "queue", "this", "train"})
 _BEFORE_QUEUE = frozenset({"merge", "our", "that", "the", "this"})
 """In `pause the merge queue`, which names no queue in particular."""
@@ -932,9 +937,12 @@ def _says_nothing(words: Sequence[Word]) -> bool:
 
 
 def _is_lone_number(words: Sequence[Word]) -> bool:
-    """Whether they are a number, which may be a length: "45", "45 please", "45 now!"."""
-    behind = [word for word in words[1:] if word.bare != "now" and not word.is_emoji]
-    return bool(words) and words[0].bare.isdecimal() and _says_nothing(behind)
+    """Whether they are a number, which may be a length: "45", "45 guys", "1.5 please"."""
+    is_courtesy = all(word.bare in BEHIND_A_NUMBER or word.is_emoji for word in words[1:])
+    return bool(words) and is_courtesy and _LONE_NUMBER.fullmatch(words[0].bare) is not None
+
+
+_LONE_NUMBER = re.compile(r"[0-9]{1,6}(?:[.,][0-9]{1,2})?")
 
 
 def the_queue(words: Sequence[Word]) -> int:

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from bot.kernel.durations import For, Lasting, readings
 from bot.kernel.ends.days import says_several_days
 from bot.kernel.ends.lengths import STATUS_CODE, lengths_of_number
-from bot.kernel.ends.phrases import read_beginning
-from bot.kernel.ends.typed import Beginning
+from bot.kernel.ends.phrases import ROUND_MINUTES, read_beginning
+from bot.kernel.ends.typed import EDGE, Beginning
 from bot.kernel.errors import InvalidDuration
 
 LONGEST_END = 8
@@ -38,6 +38,24 @@ WORD_AND_HOUR = 2
 """Words in "at 5"."""
 
 _HAS_CLOCK = re.compile(r"\d[:.h]\d\d|\d\s*[ap]\.?m\b|noon|midday|midnight")
+
+
+_NUMBER_WITHOUT_UNIT = r"(?P<number>[0-9]{1,6}(?:[.,][0-9]{1,2})?)"
+_NUMBER_ALONE = re.compile(
+    r"\s*(?:(?:in|for)\s+)?(?:(?:about|another|approx\.?|ca\.?|just|max\.?|only|~)\s*)?"
+    rf"{_NUMBER_WITHOUT_UNIT}{EDGE}\s*",
+    re.IGNORECASE,
+)
+_NUMBER_IN_FRONT = re.compile(
+    rf"\s*{_NUMBER_WITHOUT_UNIT}"
+    r"(?P<apart>[,;:]\s+(?![0-9])|\s+[-\u2013\u2014]\s+|\s+(?=[(\"\u201c])"
+    r"|\s+(?=(?:as|because|due|for|since|so|while)\s))?\s*(?<=\s)(?P<rest>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_COUNTED = re.compile(
+    r"(?:\S+\s+){0,2}(?:prs|\w{3,}(?<!s)s)(?!\w)|(?:of|out|percent|%)(?!\w)", re.IGNORECASE
+)
+"""Behind a number: tests fail, red builds, out of 12."""
 
 
 class MeantEnd(NamedTuple):
@@ -85,17 +103,16 @@ def possible_ends(meant: Sequence[MeantEnd], now: datetime, zone: ZoneInfo) -> l
 def doubt_of(text: str) -> Doubt | None:
     """What an end in the text may mean; None if the text is a reason and nothing else."""
     words = text.split()
-    if len(words) == 1 and words[0].isascii() and words[0].isdigit():
-        return _doubt_of_number(words[0])
+    number = _NUMBER_ALONE.fullmatch(text)
+    if number is not None:
+        return _doubt_of_number(number["number"], "")
     is_hour = len(words) == WORD_AND_HOUR and words[1].isascii() and words[1].isdigit()
-    if is_hour and words[0].lower() == "in":
-        return _doubt_of_number(words[1])
     is_until = is_hour and words[0].lower() in _LIKE_UNTIL
     if says_several_days(text):
         return Doubt(())
     begun = _beginning(["until", words[1]] if is_until else words)
     if begun is None or (is_until and not begun.readings):
-        return _doubt_at_end(words) or _doubt_within(words)
+        return _doubt_at_end(words) or _doubt_within(words) or _doubt_of_number_in_front(text)
     rest = _rest(text, begun.words)
     return Doubt(tuple(MeantEnd(reading, rest) for reading in begun.readings))
 
@@ -116,9 +133,21 @@ def _beginning(words: Sequence[str]) -> Beginning | None:
         return None
 
 
-def _doubt_of_number(typed: str) -> Doubt | None:
+def _doubt_of_number(typed: str, reason: str) -> Doubt:
     """Minutes, or hours."""
-    return Doubt(tuple(MeantEnd(length, "") for length in lengths_of_number(int(typed[:6]))))
+    lengths = lengths_of_number(float(typed.replace(",", ".")))
+    return Doubt(tuple(MeantEnd(length, reason) for length in lengths))
+
+
+def _doubt_of_number_in_front(text: str) -> Doubt | None:
+    """45, CI is down; 45 for the deploy; 45 deploying. Not 45 tests fail."""
+    found = _NUMBER_IN_FRONT.match(text)
+    if found is None:
+        return None
+    is_round = found["number"].isdecimal() and int(found["number"]) in ROUND_MINUTES
+    if not found["apart"] and (not is_round or _COUNTED.match(found["rest"])):
+        return None
+    return _doubt_of_number(found["number"], found["rest"].strip())
 
 
 def _doubt_at_end(words: Sequence[str]) -> Doubt | None:

@@ -157,11 +157,11 @@ def length_at(text: TypedText, at: int, *, is_marked: bool) -> Beginning | None:
     return Beginning((For(length),), text.words_to(found.end()), is_sure=is_sure)
 
 
-def lengths_of_number(number: int) -> tuple[For, ...]:
-    """What a number without its unit may mean: minutes, or hours."""
-    lengths = [timedelta(minutes=number)]
+def lengths_of_number(number: float) -> tuple[For, ...]:
+    """What a number without its unit may mean: minutes, or hours; with a fraction, hours."""
+    lengths = [timedelta(minutes=number)] if number == int(number) else []
     if number <= NOON:
-        lengths.append(timedelta(hours=number))
+        lengths.append(timedelta(minutes=round(number * 60)))
     return tuple(For(length) for length in lengths if SHORTEST <= length <= LONGEST_TIME)
 
 

@@ -192,13 +192,13 @@ def _minutes_without_unit(text: TypedText, at: int) -> Beginning | None:
         return None
     lengths = lengths_of_number(int(number[1]))
     is_apart = bool(number[2]) or not text.rest(number.end())
-    if not is_apart and int(number[1]) not in _ROUND_MINUTES:
+    if not is_apart and int(number[1]) not in ROUND_MINUTES:
         return None
     return Beginning(lengths, text.words_to(number.end()), is_sure=False)
 
 
 _NUMBER = re.compile(r"(\d{1,6})([,;:.]?)(?=\s|$)")
-_ROUND_MINUTES = range(10, 125, 5)
+ROUND_MINUTES = range(10, 125, 5)
 
 
 def _like_until(text: TypedText) -> Beginning | None:
