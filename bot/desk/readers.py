@@ -198,7 +198,8 @@ def _read_pull_request(word: Word, groups: Groups) -> int | None:
 
 def _no_pull_request(words: Words, word: Word) -> Exception:
     """RepositoryNotAllowed for a word that can only be a repository, else CommandSyntaxError."""
-    words.named(word)
+    for typed in words.all:
+        words.named(typed)
     known = [
         typed
         for typed in words.all
@@ -210,7 +211,8 @@ def _no_pull_request(words: Words, word: Word) -> Exception:
             return RepositoryNotAllowed(word.plain, words.groups.repositories.names)
         meant = " ".join([words.verb, *(typed.plain for typed in known)])
         return CommandSyntaxError(f"I don't understand “{word.typed}” here.", words.verb, (meant,))
-    said = f"Which pull request? I couldn't find a number in “{word.typed}”."
+    without = f"I couldn't find a number in “{word.typed}”, and don't know branches."
+    said = f"Which pull request? {without}"
     return words.problem(said)
 
 

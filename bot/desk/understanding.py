@@ -175,9 +175,7 @@ def _otherwise(typed: str, error: UserError, situation: Situation) -> Understand
     if isinstance(error, CommandSyntaxError) and not error.verb and is_new:
         error = _not_a_command(said, typed, error, situation)
     elif isinstance(error, RepositoryNotAllowed | UnknownGroup):
-        error.instead = _with_known_name(typed, error, situation) or _as_reason(
-            typed, error, situation
-        )
+        error = _with_a_remedy(typed, error, situation)
     instead = [_with_named_queue(offer, typed, situation) for offer in error.instead]
     offered = [meant for offer in instead for meant in _readable(offer, situation)]
     error.instead = tuple(dict.fromkeys(offered))[:OFFERED]
@@ -286,6 +284,21 @@ def _with_known_name(
     if right is None or typed.count(wrong) != 1:
         return ()
     return (typed.replace(wrong, right),)
+
+
+def _with_a_remedy(
+    typed: str, error: RepositoryNotAllowed | UnknownGroup, situation: Situation
+) -> UserError:
+    """The error with what may be meant; of "why feature/login", which may be a branch, another."""
+    error.instead = _with_known_name(typed, error, situation) or _as_reason(typed, error, situation)
+    first = _first(typed, situation)
+    is_number = bool(Said.of(typed, situation).numbers)
+    if isinstance(error, UnknownGroup) or error.instead or first is None or first.name != "why":
+        return error
+    if is_number or "://" in error.repository:
+        return error
+    said = f"I don't manage “{error.repository}”. If it's a branch, type its pull request's number."
+    return CommandSyntaxError(said, first.name)
 
 
 def _as_reason(

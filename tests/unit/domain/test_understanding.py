@@ -143,3 +143,26 @@ def test_a_lone_word_that_says_what_happens_is_no_misspelled_queue(
     groups = Groups((), Repositories((SITE, RepositoryName("acme/deploy"))))
     here = Situation(groups, CALLED, default=SITE)
     assert in_words(understand(typed, here)) == meaning
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        (
+            "why main",
+            "Which pull request? I couldn't find a number in “main”, and don't know branches.",
+        ),
+        (
+            "why feature/login",
+            "I don't manage “feature/login”. If it's a branch, type its pull request's number.",
+        ),
+        (
+            "why is feature/login stuck",
+            "I don't manage “feature/login”. If it's a branch, type its pull request's number.",
+        ),
+    ],
+)
+def test_who_asks_about_a_branch_learns_that_the_number_is_needed(typed: str, problem: str) -> None:
+    said = understand(typed, PLACES[places.CHANNEL])
+    assert isinstance(said, NotUnderstood)
+    assert str(said.error) == problem
