@@ -27,6 +27,9 @@ _MANY = re.compile(r"(?P<owner>[\w\-]+)/(?:[\w\-.]*\*[\w\-.*]*)?")
 """Some repositories of an owner, as in other tools: `acme/s*`, `acme/`."""
 
 _NAMING_OPTION = re.compile(r"-{0,2}(?:queue|repo|repository|group)[:=](?=[^/\s]+$)", re.IGNORECASE)
+_TIME_BEHIND_NAME = re.compile(r"[,;:](?P<time>\d+(?:[a-z:.]\w*)+)[,;:.]?$", re.IGNORECASE)
+"""acme/site,30m"""
+
 _BETWEEN_NAMES = re.compile(r"[,;|+&]+")
 _FRACTION = re.compile(r"[0-9]+/[0-9]+")
 """24/7, 5/10 runners: nobody's repository."""
@@ -96,6 +99,11 @@ def parted(word: Word, groups: Groups) -> list[Word]:
 
     Of an option that names a queue, such as `queue=api`, only the name.
     """
+    time = _TIME_BEHIND_NAME.search(word.typed)
+    if time is not None:
+        name = Word(word.typed[: time.start()], word.start)
+        if _certain(name, groups) is not None:
+            return [name, Word(time["time"], word.start + time.start("time"))]
     option = _NAMING_OPTION.match(word.typed)
     if option is not None:
         name = Word(word.typed[option.end() :], word.start + option.end())

@@ -36,7 +36,7 @@ from bot.desk.words import (
     the_queue,
 )
 from bot.kernel.durations import FOR, UNTIL_WORD, DurationProblem, For, Lasting, written
-from bot.kernel.ends.doubts import WORD_AND_HOUR
+from bot.kernel.ends.doubts import WORD_AND_HOUR, is_number_alone
 from bot.kernel.ends.lengths import lengths_of_number
 from bot.kernel.ends.phrases import read_beginning, read_end, read_lasting
 from bot.kernel.ends.spans import BEFORE_A_START, FROM_WORD, possible_spans, read_span
@@ -615,6 +615,8 @@ def read_resume(words: Words) -> TypedCommand:
     where, _ = _place(words)
     words.refuse_to_leave_out(where)
     _refuse_later(words, where)
+    if len(words.rest) > 1:
+        _refuse_one_pull_request(words, where, "why")
     if where is None and words.rest and not words.is_settled:
         _refuse_similar(words, words.rest[0], is_alone=len(said) == 1)
     left = [word for word in words.rest if word.bare not in POLITE]
@@ -653,10 +655,10 @@ def _says_later(words: Words) -> bool:
             # "at 5pm for 2h"
             return True
         begun = None
-    is_time = begun is not None and begun.words >= len(times)
-    is_hour = (
-        len(left) == WORD_AND_HOUR and left[0].bare in _BEFORE_A_TIME and left[1].bare.isdecimal()
-    )
+    is_marked = bool(left) and left[0].bare in _BEFORE_A_TIME | {FOR, UNTIL_WORD}
+    is_whole = begun is not None and begun.words >= len(times)
+    is_time = is_whole or (begun is not None and is_marked and bool(begun.readings))
+    is_hour = len(left) == WORD_AND_HOUR and is_marked and is_number_alone(left[1].bare)
     return is_time or is_hour or start_meant(left) is not None or _says_not_now(words)
 
 

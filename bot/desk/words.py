@@ -76,6 +76,11 @@ EVERYTHING = EVERYTHING_NAMED | {"both"}
 
 _BEFORE_A_NAME = POLITE | {"both"}
 
+_HOW_LONG = frozenset(
+    {"afternoon", "day", "evening", "month", "morning", "night", "week", "weekend"}
+)
+"""Behind "all" they say how long: "pause all day"."""
+
 _QUEUES = frozenset({"queues", "repos", "repositories", "trains"})
 _EACH = frozenset({"each", "every"})
 _ALL_OR_EACH = _EACH | {ALL}
@@ -244,8 +249,14 @@ class Words:
     def skip_courtesy(self) -> None:
         """Read "please" in front of a name or an end, which it would hide in the reason.
 
-        Also "both" in front of a name.
+        Also "both" in front of a name, and emoji.
         """
+        emoji = next((at for at, word in enumerate(self.rest) if not word.is_emoji), 0)
+        behind = self.rest[emoji:]
+        is_first = emoji > 0 and self._naming is None
+        is_name = is_first and named_by(behind[0], self.groups) is not None
+        if emoji and (is_name or self._begins_no_name(behind)):
+            self.skip(emoji)
         if not self.rest or self.rest[0].bare not in _BEFORE_A_NAME:
             return
         count = _count_of(self.rest, POLITE)
@@ -460,7 +471,7 @@ class Words:
         if every:
             self.skip(every)
             return self._all_of(self.groups.everything)
-        named = self.named(word)
+        named = None if _says_how_long(self.rest) else self.named(word)
         if named is None:
             if word.bare in _SURELY_LEAVES_OUT | {"not"} and self._named_in_front(
                 self.rest[1:], is_certain=True
@@ -968,6 +979,11 @@ def _its_queues(words: Sequence[Word]) -> int:
     if _bare_at(words, count) not in _QUEUES and not is_them:
         return 0
     return 0 if _bare_at(words, count + 1) in _SAYS_MORE_OF_THEM else count + 1
+
+
+def _says_how_long(words: Sequence[Word]) -> bool:
+    """Whether they begin like "all day", which is about no queue."""
+    return _bare_at(words, 0) == ALL and _bare_at(words, 1) in _HOW_LONG
 
 
 def _all_merges(words: Sequence[Word]) -> int:

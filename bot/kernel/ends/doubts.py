@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from bot.kernel.durations import For, Lasting, readings
 from bot.kernel.ends.days import says_several_days
 from bot.kernel.ends.lengths import STATUS_CODE, lengths_of_number
+from bot.kernel.ends.numbers import NAMED_COUNT, count_of
 from bot.kernel.ends.phrases import ROUND_MINUTES, read_beginning
 from bot.kernel.ends.typed import EDGE, Beginning
 from bot.kernel.errors import InvalidDuration
@@ -41,9 +42,10 @@ _HAS_CLOCK = re.compile(r"\d[:.h]\d\d|\d\s*[ap]\.?m\b|noon|midday|midnight")
 
 
 _NUMBER_WITHOUT_UNIT = r"(?P<number>[0-9]{1,6}(?:[.,][0-9]{1,2})?)"
+_NAMED_NUMBER = rf"(?P<named>(?!an?\b|another\b|one\b)(?:{NAMED_COUNT}))"
 _NUMBER_ALONE = re.compile(
     r"\s*(?:(?:in|for)\s+)?(?:(?:about|another|approx\.?|ca\.?|just|max\.?|only|~)\s*)?"
-    rf"{_NUMBER_WITHOUT_UNIT}{EDGE}\s*",
+    rf"(?:{_NUMBER_WITHOUT_UNIT}|{_NAMED_NUMBER}){EDGE}\s*",
     re.IGNORECASE,
 )
 _NUMBER_IN_FRONT = re.compile(
@@ -56,6 +58,31 @@ _COUNTED = re.compile(
     r"(?:\S+\s+){0,2}(?:prs|\w{3,}(?<!s)s)(?!\w)|(?:of|out|percent|%)(?!\w)", re.IGNORECASE
 )
 """Behind a number: tests fail, red builds, out of 12."""
+
+
+_DAYS_ELSEWHERE = (
+    r"(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|heute|(?:\u00fc|ue)?"
+    r"(?:ber)?morgen|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|vandaag|overmorgen"
+    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|demain|apr\u00e8s-demain|aujourd.hui"
+    r"|lunes|martes|mi\u00e9rcoles|jueves|viernes|s\u00e1bado|domingo|ma\u00f1ana|hoy)"
+)
+_MONTHS_ELSEWHERE = (
+    r"(?:januar[iy]?|februar[iy]?|m(?:\u00e4|ae|aa)r[zt]|ma[iy]|mei|jun[iy]|jul[iy]|augustus|okt(?:ober)?"
+    r"|dez(?:ember)?|janv(?:ier)?|f\u00e9vr?(?:ier)?|mars|avril|juin|juillet|ao\u00fbt|octobre"
+    r"|nov(?:embre)?|d[e\u00e9]c(?:embre)?|enero|febrero|marzo|abril|mayo|junio|julio|agosto|diciembre)"
+)
+_BEFORE_ELSEWHERE = (
+    r"(?:ab|am|bis|ce|de|den|der|desde|du|d\u00e8s|el|gegen|le|n\u00e4chsten|om|op|tot|um|van|vanaf"
+    r"|vom|von|volgende|\u00e0\s+partir\s+d[eu])\s+"
+)
+_DAY_ELSEWHERE = re.compile(
+    rf"(?:{_BEFORE_ELSEWHERE})*{_DAYS_ELSEWHERE}(?:[.!?,]*$|\s+(?:\d|abend|ab|au|avond|bis|fr\u00fch|jusqu"
+    r"|matin|midi|mittag|nachmittag|ochtend|om|soir|tot|um|vormittag|\u00e0))"
+    rf"|(?:{_BEFORE_ELSEWHERE})+{_DAYS_ELSEWHERE}(?!\w)"
+    rf"|(?:{_BEFORE_ELSEWHERE})*(?:\d{{1,2}}\.?\s*(?:-|\u2013|al|au|bis|tot)\s*)?\d{{1,2}}\.?\s+"
+    rf"{_MONTHS_ELSEWHERE}(?!\w)"
+)
+"""Morgen, ab Freitag, du 24 au 27 décembre: asked about."""
 
 
 class MeantEnd(NamedTuple):
@@ -105,10 +132,10 @@ def doubt_of(text: str) -> Doubt | None:
     words = text.split()
     number = _NUMBER_ALONE.fullmatch(text)
     if number is not None:
-        return _doubt_of_number(number["number"], "")
+        return _doubt_of_number(number["number"] or number["named"].lower(), "")
     is_hour = len(words) == WORD_AND_HOUR and words[1].isascii() and words[1].isdigit()
     is_until = is_hour and words[0].lower() in _LIKE_UNTIL
-    if says_several_days(text):
+    if says_several_days(text) or _DAY_ELSEWHERE.match(text.lower()):
         return Doubt(())
     begun = _beginning(["until", words[1]] if is_until else words)
     if begun is None or (is_until and not begun.readings):
@@ -133,9 +160,14 @@ def _beginning(words: Sequence[str]) -> Beginning | None:
         return None
 
 
+def is_number_alone(text: str) -> bool:
+    """Whether it is a number that may be a length: "45", "1.5", "ten"."""
+    return _NUMBER_ALONE.fullmatch(text) is not None
+
+
 def _doubt_of_number(typed: str, reason: str) -> Doubt:
     """Minutes, or hours."""
-    lengths = lengths_of_number(float(typed.replace(",", ".")))
+    lengths = lengths_of_number(count_of(typed))
     return Doubt(tuple(MeantEnd(length, reason) for length in lengths))
 
 

@@ -59,15 +59,17 @@ _FOREIGN_LENGTH = re.compile(
     + "|".join(rf"(?P<{unit}>{words})" for unit, words in _UNITS_ELSEWHERE.items())
     + rf")(?!\w){EDGE}"
 )
-_HALF_AN_HOUR_ELSEWHERE = re.compile(
-    rf"(?:(?:{_ONE_ELSEWHERE})\s+)?"
-    rf"(?:halbe\s+stunde|demi[\s-]heure|media\s+hora|half\s+uur)(?!\w){EDGE}"
+_PART_OF_HOUR_ELSEWHERE = re.compile(
+    rf"(?:(?:{_ONE_ELSEWHERE})\s+)?(?:(?P<m15>quart\s+d'heure|kwartier(?:tje)?|viertelstunde)"
+    r"|(?P<m30>halbe\s+stunde|demi[\s-]heure|media\s+hora|half\s+uur|halfuur(?:tje)?)"
+    r"|(?P<m45>dreiviertelstunde|(?:trois|drie)\s+(?:quarts\s+d'heure|kwartier))"
+    rf"|(?P<m90>(?:anderthalb|eineinhalb)\s+stunden?|anderhalf\s+uur))(?!\w){EDGE}"
 )
 
 _HALF = re.compile(
     rf"{ABOUT}(?:(?P<count>\d+|{NAMED_COUNT})\s+and\s+(?:a\s+)?half\s+(?P<unit>hours?|days?|weeks?)"
     rf"|(?:(?P<first>an?|one|\d+|{NAMED_COUNT})\s+)?(?P<whole>hour|day|week)s?\s+and\s+a\s+half"
-    r"|(?:a\s+)?(?P<part>half|quarter|three\s+quarters)(?:\s+of)?(?:\s+an?)?[\s-]+(?P<of>hour|day)"
+    r"|(?:a\s+)?(?P<part>half|quarter|three\s+quarters)(?:\s+of)?(?:\s+an?)?[\s-]+(?P<of>hour|hr|day)"
     rf"){_FROM_NOW}{EDGE}"
 )
 _NAMED_PARTS = {"half": 0.5, "quarter": 0.25, "three quarters": 0.75}
@@ -81,7 +83,7 @@ _VAGUE_LENGTH = re.compile(
 _WHILE = re.compile(
     r"(?:an?\s+(?:good\s+)?(?:while|bit|moment|sec|second|minute\s+or\s+two)|some\s+time"
     r"|an?\s+good\s+(?:half\s+)?(?:an\s+)?(?:hour|day|week)|good\s+\d+\s*(?:minutes?|hours?)"
-    r"|(?:the\s+)?rest\s+of\s+(?:the|this)\s+(?:day|morning|afternoon|evening|week)"
+    r"|(?:the\s+)?rest\s+of\s+(?:(?:the|this)\s+)?(?:day|morning|afternoon|evening|week)"
     r"|(?:the|this)\s+(?:day|morning|afternoon|evening|night|weekend|week)|today|tonight"
     rf"|(?:{COUNT}|the|this)\s+(?:sprint|shift)s?"
     r"|lunch(?:time)?|(?:the\s+)?(?:holidays|christmas|easter|thanksgiving|new\s+year(?:['\u2019]?s)?)"
@@ -167,10 +169,10 @@ def lengths_of_number(number: float) -> tuple[For, ...]:
 
 def _read_elsewhere(text: TypedText, at: int) -> Beginning | None:
     """A length in another language."""
-    half = _HALF_AN_HOUR_ELSEWHERE.match(text.small, at)
-    if half is not None:
-        half_an_hour = For(timedelta(minutes=30))
-        return Beginning((half_an_hour,), text.words_to(half.end()), is_sure=False)
+    part = _PART_OF_HOUR_ELSEWHERE.match(text.small, at)
+    if part is not None:
+        length = timedelta(minutes=int(str(part.lastgroup).removeprefix("m")))
+        return Beginning((For(length),), text.words_to(part.end()), is_sure=False)
     found = _FOREIGN_LENGTH.match(text.small, at)
     if found is None:
         return None

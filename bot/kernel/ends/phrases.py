@@ -64,13 +64,15 @@ _SPAN = re.compile(
 _FROM = re.compile(r"from\s+")
 _OR = re.compile(r"(?:or|/)\s+(?:until\s+|till?\s+)?")
 _IN = re.compile(
-    r"(?:in|by|before|not\s+before|after|through|thru|not?\s+later\s+than|eta:?"
+    r"(?:in|by|first\s+thing(?:\s+on)?|before|not\s+before|after|through|thru|not?\s+later\s+than|eta:?"
     r"|within(?:\s+the\s+next)?|(?:during\s+)?(?:the\s+)?next"
+    r"|ab|alle|gegen|om|um|vanaf|vers|\u00e0|d\u00e8s"
     r"|(?:end(?:s|ing)?|resum(?:e|es|ing)|back)(?:\s+(?:at|by|in|on|around))?)\s+"
 )
 _ALONE = re.compile(
     r"(?:(?:over\s+)?the\s+|this\s+)?weekend|over\s*night"
     r"|within\s+the\s+hour|(?:the\s+)?next\s+(?:hour|day|week)"
+    r"|(?:the\s+)?rest\s+of\s+(?:(?:the|this|my)\s+)?(?:day|morning|afternoon|evening|week)"
     r"|(?:all|the\s+(?:whole|entire)|during\s+the)"
     r"\s+(?:day|morning|afternoon|evening|night|week|weekend)(?:\s+long)?"
     r"|(?:over|during)\s+(?:lunch(?:time)?|(?:the\s+)?(?:holidays|christmas|easter|thanksgiving))"
@@ -110,7 +112,8 @@ def _after_until(text: TypedText, at: int, *, is_up_to: bool, is_start: bool) ->
     found = read_moment(text, at, is_marked=True)
     if found is None or not found.is_sure:
         # "until 2 hours from now", "until 45m": a length may stand there too.
-        length = length_at(text, at, is_marked=True)
+        is_clock = _CLOCK_IN_FIGURES.match(text.small, at) is not None
+        length = length_at(text, at, is_marked=True) if not is_clock else None
         found = length if length is not None and length.is_sure else found or length
     elif not is_start:
         found = _or_a_length(text, at, found, is_up_to=is_up_to)
@@ -119,6 +122,7 @@ def _after_until(text: TypedText, at: int, *, is_up_to: bool, is_start: bool) ->
     return _with_alternative(text, found) if found is not None else None
 
 
+_CLOCK_IN_FIGURES = re.compile(r"\d{1,2}:\d\d")
 _NOON = time(12)
 _HOURS = re.compile(rf"{ABOUT}\d{{1,2}}\s?h(?!\w)")
 
@@ -166,13 +170,13 @@ def _without_until(text: TypedText, *, is_end: bool) -> Beginning | None:
     if found is not None or soon is None:
         return found
     # "in review", but also "in 2 hours", which may be when it begins.
-    found = length_at(text, soon.end(), is_marked=False)
+    found = length_at(text, soon.end(), is_marked=False) or _one_unit(text, soon.end())
     found = found or read_moment(text, soon.end(), is_marked=False)
     return replace(found, is_sure=is_end) if found is not None else None
 
 
 def _after_for(text: TypedText, at: int) -> Beginning | None:
-    found = length_at(text, at, is_marked=True)
+    found = length_at(text, at, is_marked=True) or _one_unit(text, at)
     if found is not None:
         return found
     found = _minutes_without_unit(text, at)
@@ -183,6 +187,18 @@ def _after_for(text: TypedText, at: int) -> Beginning | None:
     if found is None or found.words != text.count:
         return None
     return replace(found, is_sure=False)
+
+
+def _one_unit(text: TypedText, at: int) -> Beginning | None:
+    """The hour of "for the next hour"; None where "next" isn't before it."""
+    if not _NEXT.search(text.small[:at]):
+        return None
+    before = text.words_to(at)
+    found = length_at(TypedText.of(["1", *text.as_typed.split()[before:]]), 0, is_marked=True)
+    return replace(found, words=before + found.words - 1) if found is not None else None
+
+
+_NEXT = re.compile(r"(?:next|coming)\s+$")
 
 
 def _minutes_without_unit(text: TypedText, at: int) -> Beginning | None:
