@@ -657,7 +657,8 @@ def _says_later(words: Words) -> bool:
         begun = None
     is_marked = bool(left) and left[0].bare in _BEFORE_A_TIME | {FOR, UNTIL_WORD}
     is_whole = begun is not None and begun.words >= len(times)
-    is_time = is_whole or (begun is not None and is_marked and bool(begun.readings))
+    is_length = begun is not None and begun.is_sure and isinstance(begun.readings[0], For)
+    is_time = is_whole or (begun is not None and is_marked and bool(begun.readings)) or is_length
     is_hour = len(left) == WORD_AND_HOUR and is_marked and is_number_alone(left[1].bare)
     return is_time or is_hour or start_meant(left) is not None or _says_not_now(words)
 
@@ -899,7 +900,24 @@ def read_unfreeze(words: Words) -> TypedCommand:
         instead = (*_with_reason(words, where), _with_where("unfreeze", where))
         raise CommandSyntaxError(said, "unfreeze", instead)
     _refuse_one_pull_request(words, where, "allow")
+    _refuse_which_freeze(words, where)
     return TypedCommand("unfreeze", where, {"reason": words.reason(where)})
+
+
+def _refuse_which_freeze(words: Words, where: Target | None) -> None:
+    """Raises CommandSyntaxError for "branch:main" and "friday's freeze", which are no reasons."""
+    said = [word.bare for word in words.rest]
+    is_branch = len(said) == len(("main", "branch")) and "branch" in said
+    is_option = bool(said) and said[0].startswith(("branch:", "branch="))
+    is_freeze = len(said) > 1 and said[-1] in {"freeze", "freezes"} and len(said) <= _FEW_WORDS
+    if words.is_settled or not (is_branch or is_option or is_freeze):
+        return
+    problem = "Which freeze? Choose it in the form, or in the list of freezes."
+    raise CommandSyntaxError(problem, "unfreeze", (_with_where("unfreeze", where),))
+
+
+_FEW_WORDS = 3
+"""In a longer reason a freeze may be mentioned."""
 
 
 def read_allow(words: Words) -> TypedCommand:

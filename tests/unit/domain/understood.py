@@ -1467,6 +1467,18 @@ UNDERSTOOD = [
     ),
     (CHANNEL, "resume at 5pm, thanks bob", "offer: extend acme/site, or resume acme/site"),
     (CHANNEL, "unfreeze for 1 hour hotfix", "offer: unfreeze acme/site"),
+    (
+        CHANNEL,
+        "resume acme/api 20m CI is back",
+        "offer: extend acme/api, or resume acme/api",
+    ),
+    # Of several freezes, only the form asks which one.
+    (CHANNEL, "unfreeze branch:main", "offer: unfreeze acme/site"),
+    (CHANNEL, "unfreeze acme/api main branch", "offer: unfreeze acme/api"),
+    (CHANNEL, "unfreeze friday's freeze", "offer: unfreeze acme/site"),
+    (CHANNEL, "unfreeze the next freeze", "offer: unfreeze acme/site"),
+    (CHANNEL, "unfreeze the 4.2 branch is cut", "unfreeze acme/site (the 4.2 branch is cut)"),
+    (FREEZE_THREAD, "unfreeze branch:main", "offer: unfreeze acme/api"),
     (CHANNEL, "resume 3 deploys are done", "resume acme/site (3 deploys are done)"),
     (CHANNEL, "resume PR 41", "offer: why 41, or resume acme/site because of #41"),
     # From which day until which, in one word.
