@@ -1,6 +1,7 @@
 """Questions about the end that somebody typed, before anything is done."""
 
 import re
+from calendar import month_abbr, month_name
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -130,6 +131,7 @@ def _buttons_for_ends(
 
 _MAY_BEGIN_WITH = frozenset(
     {"after", AT_WORD, "next", "on", "this", "today", "tomorrow", "tonight", *WEEKDAYS}
+    | {"midday", "midnight", "noon", *(name.lower() for name in (*month_name[1:], *month_abbr[1:]))}
 )
 
 
@@ -139,8 +141,9 @@ def _may_begin_then(asked: Asked, typed: TypedEnds) -> bool:
         return False
     first = asked.reason.casefold().partition(" ")[0]
     is_length = isinstance(typed.ends[0].asked.lasting, For)
+    is_moment = first in _MAY_BEGIN_WITH or first[:1].isdecimal()
     # "In 2 hours" may begin then, "the next 2 hours" begin now.
-    return first == "in" or (first in _MAY_BEGIN_WITH and not is_length)
+    return first == "in" or (is_moment and not is_length)
 
 
 def _button_value(target: Target, asked: Asked) -> str:

@@ -35,11 +35,25 @@ from bot.desk.words import (
     since as since_option,
     the_queue,
 )
-from bot.kernel.durations import FOR, UNTIL_WORD, DurationProblem, For, Lasting, written
+from bot.kernel.durations import (
+    FOR,
+    UNTIL_WORD,
+    DurationProblem,
+    For,
+    Lasting,
+    Until,
+    written,
+)
 from bot.kernel.ends.doubts import WORD_AND_HOUR, is_number_alone
 from bot.kernel.ends.lengths import lengths_of_number
-from bot.kernel.ends.phrases import read_beginning, read_end, read_lasting
-from bot.kernel.ends.spans import BEFORE_A_START, FROM_WORD, possible_spans, read_span
+from bot.kernel.ends.phrases import read_beginning, read_end, read_lasting, says_until
+from bot.kernel.ends.spans import (
+    BEFORE_A_START,
+    FROM_WORD,
+    possible_spans,
+    read_span,
+    words_for_now,
+)
 from bot.kernel.errors import CommandSyntaxError, InvalidDuration, RepositoryNotAllowed
 from bot.kernel.groups import ALL, Group, Groups, Target, target_value
 from bot.kernel.logins import LOGIN, LOGIN_RULE
@@ -285,6 +299,7 @@ def read_pause(words: Words) -> TypedCommand:
         where = where or words.target_in_front()
         is_confirmed = is_confirmed or _take_now(words)
     words.refuse_to_leave_out(where)
+    words.refuse_second_name(where)
     _refuse_not_now(words, where, times)
     _refuse_other_command(words, where, times)
     _refuse_branch(words, where)
@@ -839,12 +854,16 @@ def read_freeze(words: Words) -> TypedCommand:
     words.rest = [word for word in words.rest if not is_option(word.plain)]
     where, is_confirmed = _place(words, options)
     times, taken = _read_times(words, where)
+    if _may_begin_then(words, times):
+        times = NOTHING_ASKED
+        taken = 0
     asked = replace(times, branches=options.branches, excepted=options.excepted)
     words.skip(taken)
     if taken:
         where = where or words.target_in_front()
         is_confirmed = is_confirmed or _take_now(words)
     words.refuse_to_leave_out(where)
+    words.refuse_second_name(where)
     _refuse_branch(words, where)
     _refuse_exception(words)
     _refuse_not_now(words, where, asked)
@@ -852,6 +871,12 @@ def read_freeze(words: Words) -> TypedCommand:
     _refuse_one_pull_request(words, where, "remove", asked)
     asked = replace(asked, reason=words.reason(where))
     return TypedCommand("freeze", where, {"asked": asked, "is_confirmed": is_confirmed})
+
+
+def _may_begin_then(words: Words, times: Asked) -> bool:
+    """Whether a time such as "tomorrow 9am" may also say when a freeze begins."""
+    is_moment = times.start is None and isinstance(times.lasting, Until)
+    return is_moment and not (says_until(words.times) or words_for_now(words.times))
 
 
 def _refuse_exception(words: Words) -> None:

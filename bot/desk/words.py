@@ -81,6 +81,8 @@ _HOW_LONG = frozenset(
 )
 """Behind "all" they say how long: "pause all day"."""
 
+_TOO = frozenset({"also", "too"})
+
 _QUEUES = frozenset({"queues", "repos", "repositories", "trains"})
 _EACH = frozenset({"each", "every"})
 _ALL_OR_EACH = _EACH | {ALL}
@@ -222,7 +224,7 @@ class Words:
         """The error that offers the command with each of the names."""
         further = [word for word in self.rest if named_by(word, self.groups) is not None]
         names = list(dict.fromkeys([first, second, *further]))
-        between = [word for word in self.all if _is_and(word)]
+        between = [word for word in self.all if _is_and(word) or word.bare in _TOO]
         behind = self.text_without([*names, *between])
         named = [named_by(name, self.groups) for name in names]
         targets = {target for name in named if name is not None for target in name.targets}
@@ -534,6 +536,17 @@ class Words:
         """The same behind an end or `now`; nothing is left out of one queue."""
         if isinstance(target, Group):
             self._refuse_to_leave_out(target, self.rest)
+
+    def refuse_second_name(self, target: Target | None) -> None:
+        """Raises CommandSyntaxError for "acme/api 1h and acme/site", where the name was typed."""
+        words = [word for word in self.rest if word.bare not in _TOO]
+        name = next((word for word in words if not _is_and(word)), None)
+        if name is None or self._naming is None or self.is_settled:
+            return
+        named = named_by(name, self.groups)
+        is_joined = _is_and(words[0]) or len(words) == 1
+        if is_joined and named is not None and named.is_certain and named.targets != (target,):
+            raise self._another(self._naming, name)
 
     def _refuse_to_leave_out(self, group: Group, behind: Sequence[Word]) -> None:
         """Raises CommandSyntaxError for "except acme/api" behind the group."""

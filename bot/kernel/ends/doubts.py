@@ -135,7 +135,8 @@ def doubt_of(text: str) -> Doubt | None:
         return _doubt_of_number(number["number"] or number["named"].lower(), "")
     is_hour = len(words) == WORD_AND_HOUR and words[1].isascii() and words[1].isdigit()
     is_until = is_hour and words[0].lower() in _LIKE_UNTIL
-    if says_several_days(text) or _DAY_ELSEWHERE.match(text.lower()):
+    small = text.lower()
+    if says_several_days(text) or _DAY_ELSEWHERE.match(small) or _SPAN_OF_NAMES.match(small):
         return Doubt(())
     begun = _beginning(["until", words[1]] if is_until else words)
     if begun is None or (is_until and not begun.readings):
@@ -158,6 +159,13 @@ def _beginning(words: Sequence[str]) -> Beginning | None:
         return read_beginning(words)
     except InvalidDuration:
         return None
+
+
+_SPAN_OF_NAMES = re.compile(
+    r"(?:now|noon|midday|midnight|\d{1,2}:\d\d)\s?[-\u2013\u2014/]\s?(?:\d|noon|midday|midnight|eod)"
+    r"|(?:today|tonight)\s+(?:from|after|around|by|before)\s+\d"
+)
+"""Noon-1pm; today from 5pm."""
 
 
 def is_number_alone(text: str) -> bool:

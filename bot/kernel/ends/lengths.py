@@ -99,7 +99,10 @@ _WORKING_TIME = re.compile(
 _IN_THE_PAST = re.compile(r"(?:ago|late|old|older|behind|earlier|too\s+late|in\s+a\s+row)(?![a-z])")
 """Words of a reason: "an hour ago CI broke"."""
 
-_FROM_ANOTHER_TIME = r"after|before|from|once(?!\s+(?:more|again))|when|as\s+soon\s+as|or"
+_FROM_ANOTHER_TIME = (
+    r"after|before|from|once(?!\s+(?:more|again))|when|as\s+soon\s+as|or"
+    r"|(?:\u00e0|al?|au|bis|tot)\s+\d+"
+)
 _COUNTS_LATER = re.compile(rf"(?:\d\d\s+)?(?:{_FROM_ANOTHER_TIME})(?![a-z])")
 """A length that doesn't count from now, as far as anybody can say: "40m after the copy"."""
 

@@ -76,6 +76,8 @@ _ALONE = re.compile(
     r"|(?:all|the\s+(?:whole|entire)|during\s+the)"
     r"\s+(?:day|morning|afternoon|evening|night|week|weekend)(?:\s+long)?"
     r"|(?:over|during)\s+(?:lunch(?:time)?|(?:the\s+)?(?:holidays|christmas|easter|thanksgiving))"
+    r"|(?:the\s+)?(?:holidays|christmas|xmas|easter|thanksgiving|new\s+year(?:'?s)?)"
+    r"|(?:for\s+)?(?:black\s+friday|cyber\s+monday)(?:\s+weekend)?"
 )
 """Only without another word."""
 
@@ -251,13 +253,19 @@ def _span(text: TypedText) -> Beginning | None:
 
 
 def _goes_on(text: TypedText, found: Beginning) -> bool:
-    """Whether it is the start of a span: "friday 17:00 - monday 9:00"."""
+    """Whether it may be the start of a span: "friday 17:00 - monday 9:00"."""
     words = text.as_typed.split()
     is_dash = words[found.words - 1] in {"-", "\u2013", "\u2014"}
     is_to = words[found.words : found.words + 1] == ["to"]
     rest = TypedText.of(words[found.words + is_to :])
+    is_moment = isinstance(found.readings[0], Until)
     try:
-        return (is_dash or is_to) and read_moment(rest, rest.start, is_marked=False) is not None
+        another = read_moment(rest, rest.start, is_marked=False)
+        if is_dash or is_to:
+            return another is not None
+        # "17:00 19:00", "5pm 2h".
+        length = length_at(rest, rest.start, is_marked=False)
+        return is_moment and any(end and end.is_sure for end in (another, length))
     except InvalidDuration:
         return False
 
@@ -300,6 +308,13 @@ def read_lasting(words: Sequence[str]) -> LeadingTime:
     if found is None or not found.is_sure or words[0].lower() == "at":
         return WITHOUT_TIME
     return LeadingTime(found.readings[0], found.words)
+
+
+def says_until(words: Sequence[str]) -> bool:
+    """Whether they begin with "until", also misspelled."""
+    text = TypedText.of(words)
+    is_said = _UNTIL_IN_WORDS.match(text.small, text.start) is not None
+    return is_said or _like_until(text) is not None
 
 
 def read_start(words: Sequence[str]) -> LeadingTime:
