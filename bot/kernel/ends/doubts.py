@@ -22,13 +22,23 @@ _SAYS_END = re.compile(
     r"['\u2019(\[]*(?:unti?ll?|till?|for|up to"
     r"|bis|hasta|jusqu'\S+|at\u00e9|fino|tot|\u0434\u043e)[:\s]"
 )
+_NEXT_HOUR = re.compile(r"(?:the )?next (?:hour|day|week)")
+_SPAN_OF_CLOCKS = re.compile(
+    r"\d{1,2}(?:[:.]\d\d)?(?:[ap]m|h)?[-\u2013\u2014]\d{1,2}(?:[:.]\d\d|[ap]m|h|:\d\d[ap]m)"
+)
 _SAYS_UNTIL = re.compile(r"['\u2019(\[]*(?:unti?ll?|till?)[:\s]")
 _OF_A_REASON = re.compile(
     r"(?:since|after|at|from|within|than|every|over|in|on|took|takes|take|by|before|of|last|as\s+of)"
 )
 """Before an end, they make it a part of the reason: "red after 5 minutes"."""
 
-_RESUMING = frozenset({"reopen", "resume", "resumes", "resuming", "unpause"})
+_COURTESY = re.compile(
+    r"(?:cheers|folks|guys|ok(?:ay)?|please|pls|plz|team|thanks|thx|ty)?[^\w\s]*|:[\w+'-]+:",
+    re.IGNORECASE,
+)
+"""Behind an end it adds nothing."""
+
+_RESUMING = frozenset({"back", "reopen", "resume", "resumes", "resuming", "unpause"})
 _BEFORE_RESUMING = frozenset({"and", "then"})
 """In `pause CI is down and resume at 5pm`."""
 
@@ -191,7 +201,9 @@ def _doubt_of_number_in_front(text: str) -> Doubt | None:
 
 
 def _doubt_at_end(words: Sequence[str]) -> Doubt | None:
-    """Whether the last words are an end: "CI is down for an hour", "deploying until 17:00"."""
+    """Whether the last words are an end: "CI is down for an hour", "deploying until 17:00 thx"."""
+    while words and _COURTESY.fullmatch(words[-1]):
+        words = words[:-1]
     for start in range(max(1, len(words) - LONGEST_END), len(words)):
         tail = words[start:]
         begun = _beginning(tail)
@@ -218,7 +230,8 @@ def _without_resuming(words: Sequence[str]) -> Sequence[str]:
 
 def _may_be_an_end(tail: Sequence[str], begun: Beginning) -> bool:
     text = " ".join(tail).lower()
-    if _SAYS_END.match(text) is not None or _is_span(tail, begun):
+    is_said = _SAYS_END.match(text) is not None or _NEXT_HOUR.fullmatch(text) is not None
+    if is_said or _is_span(tail, begun):
         return True
     # "The gateway returns 500s" ends with no length, and "the deploy of friday" with no end.
     is_code = STATUS_CODE.fullmatch(tail[0].lower()) is not None
@@ -230,7 +243,8 @@ def _may_be_an_end(tail: Sequence[str], begun: Beginning) -> bool:
 
 def _is_span(tail: Sequence[str], begun: Beginning) -> bool:
     """From when until when."""
-    return tail[0].lower() in {"from", "between"} and bool(begun.readings)
+    is_marked = tail[0].lower() in {"from", "between"} and bool(begun.readings)
+    return is_marked or _SPAN_OF_CLOCKS.fullmatch(tail[0].lower()) is not None
 
 
 def _is_of_reason(words: Sequence[str], start: int) -> bool:
