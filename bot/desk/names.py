@@ -30,6 +30,11 @@ _NAMING_OPTION = re.compile(r"-{0,2}(?:queue|repo|repository|group)[:=](?=[^/\s]
 _TIME_BEHIND_NAME = re.compile(r"[,;:](?P<time>\d+(?:[a-z:.]\w*)+)[,;:.]?$", re.IGNORECASE)
 """acme/site,30m"""
 
+_TIME_BEFORE_REASON = re.compile(
+    r"\d[\d:.]*(?:am|d|h|hrs?|m|mins?|minutes|hours?|pm)[,;](?=[a-z])", re.IGNORECASE
+)
+"""30m,CI is down"""
+
 _BETWEEN_NAMES = re.compile(r"[,;|+&]+")
 _FRACTION = re.compile(r"[0-9]+/[0-9]+")
 """24/7, 5/10 runners: nobody's repository."""
@@ -99,6 +104,10 @@ def parted(word: Word, groups: Groups) -> list[Word]:
 
     Of an option that names a queue, such as `queue=api`, only the name.
     """
+    before = _TIME_BEFORE_REASON.match(word.typed)
+    if before is not None:
+        at = before.end()
+        return [Word(word.typed[:at], word.start), Word(word.typed[at:], word.start + at)]
     time = _TIME_BEHIND_NAME.search(word.typed)
     if time is not None:
         name = Word(word.typed[: time.start()], word.start)

@@ -854,14 +854,15 @@ def read_freeze(words: Words) -> TypedCommand:
     words.rest = [word for word in words.rest if not is_option(word.plain)]
     where, is_confirmed = _place(words, options)
     times, taken = _read_times(words, where)
-    if _may_begin_then(words, times):
+    unsure = words.rest[:taken] if _may_begin_then(words, times) else []
+    if unsure:
         times = NOTHING_ASKED
-        taken = 0
     asked = replace(times, branches=options.branches, excepted=options.excepted)
     words.skip(taken)
     if taken:
         where = where or words.target_in_front()
         is_confirmed = is_confirmed or _take_now(words)
+    words.rest = [*unsure, *words.rest]
     words.refuse_to_leave_out(where)
     words.refuse_second_name(where)
     _refuse_branch(words, where)

@@ -131,7 +131,7 @@ _LENGTH_ALONE = re.compile(r"[0-9]{1,6}[mhdw]")
 _SHORT_OPTION = re.compile(r"-[a-z]", re.IGNORECASE)
 """`-q acme/api`, as people write options elsewhere."""
 
-_MERGES = frozenset({"merges", "merging", "mrs", "pr", "prs"})
+_MERGES = frozenset({"branches", "changes", "merges", "merging", "mrs", "pr", "prs", "work"})
 _REQUESTS = frozenset({"request", "requests"})
 
 _OF_ONE_QUEUE = frozenset({"allow", "board", "default", "mute", "remove", "unmute", "why"})

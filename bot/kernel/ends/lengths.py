@@ -34,7 +34,7 @@ _MISSPELLED_LENGTH = re.compile(
 )
 """1h5, and 1,500 minutes, which are one and a half to others."""
 
-_ALIKE_UNITS = 0.8
+_ALIKE_UNITS = 0.76
 """How alike the name of a unit a misspelled one is."""
 
 _UNITS = ("minute", "minutes", "hour", "hours", "days", "weeks")
@@ -43,6 +43,11 @@ _WITH_OTHER_WORD = re.compile(rf"(?P<count>{COUNT})\s*(?P<word>[a-z]{{4,8}}){EDG
 _HOURS_AND_MINUTES = re.compile(
     rf"(?P<hours>\d{{1,2}}):(?P<minutes>[0-5]\d)(?::00)?(?P<unit>\s*h(?:(?:ou)?rs?)?)?{EDGE}"
 )
+_HOURS_WITH_A_POINT = re.compile(
+    rf"(?P<hours>\d{{1,2}})[.,](?P<minutes>[0-5]\d)(?<!25)\s*h(?:(?:ou)?rs?)?{EDGE}"
+)
+"""1.30h may be 1:30 h, or 1.3 h."""
+
 _FEW_HOURS = re.compile(r"[0-4]:")
 """Without "until", 1:30 may be an hour and a half."""
 
@@ -200,6 +205,12 @@ def _read_misspelled(text: TypedText, at: int) -> Beginning | None:
 
 def _read_hours_and_minutes(text: TypedText, at: int, *, is_marked: bool) -> Beginning | None:
     """For 1:30, or 1:30 where it may also be a time of day."""
+    found = _HOURS_WITH_A_POINT.match(text.small, at)
+    if found is not None:
+        as_clock = 60 * int(found["hours"]) + int(found["minutes"])
+        as_number = round(60 * count_of(f"{found['hours']}.{found['minutes']}"))
+        lengths = (For(_as_length(minutes, found[0])) for minutes in (as_clock, as_number))
+        return Beginning(tuple(lengths), text.words_to(found.end()), is_sure=False)
     found = _HOURS_AND_MINUTES.match(text.small, at)
     if found is None:
         return None

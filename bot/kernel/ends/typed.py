@@ -16,7 +16,7 @@ TYPED_KEPT = 60
 """Characters of a phrase that a refusal repeats."""
 
 EDGE = (
-    r"(?:-?ish\b)?(?:,?\s+(?:or\s+so|max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|latest|least)|please)\b)?"
+    r"(?:-?ish\b|\+(?=[\s,;:]|$))?(?:,?\s+(?:or\s+so|max(?:imum)?|tops|at\s+(?:the\s+)?(?:most|latest|least)|please)\b)?"
     r"[,;:.!?)\]\"'\u201d]*(?=\s|$)(?:\s+[-\u2013\u2014](?=\s))?"
 )
 """What may follow an end, before the reason: "or so", punctuation, or a dash of its own."""

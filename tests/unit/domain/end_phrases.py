@@ -373,6 +373,11 @@ PHRASES = (
     Phrase("deploy 3-4", TEXT),
     Phrase("roll back thanks", TEXT),
     Phrase("CI is down thx", TEXT),
+    Phrase("30m+", "2026-11-27T15:50"),
+    Phrase("1.30h", ASK),
+    Phrase("1,50 h CI", ASK),
+    Phrase("1.25h", "2026-11-27T16:35"),
+    Phrase("30 minets", ASK),
     # Reasons that merely begin like an end.
     Phrase("in review", TEXT),
     Phrase("5 tests fail", TEXT),

@@ -1424,7 +1424,9 @@ UNDERSTOOD = [
     (CHANNEL, "pause 2h every 2 days", "offer: pause acme/site 2h"),
     # A time alone is when a freeze begins, or when it ends.
     (CHANNEL, "freeze tomorrow 9am", "freeze acme/site (tomorrow 9am), until when?"),
-    (CHANNEL, "freeze 17:00 release", "freeze acme/site (17:00 release), until when?"),
+    (CHANNEL, "freeze 17:00 cutting", "freeze acme/site (17:00 cutting), until when?"),
+    (CHANNEL, "freeze tomorrow 9am acme/api x", "freeze acme/api (tomorrow 9am x), until when?"),
+    (CHANNEL, "freeze all branches 2h", "ask: freeze @all, or freeze acme/site"),
     (CHANNEL, "freeze fri 5pm", "freeze acme/site (fri 5pm), until when?"),
     (CHANNEL, "freeze 17:00 19:00", "freeze acme/site (17:00 19:00), until when?"),
     (CHANNEL, "freeze 5pm 2h", "freeze acme/site (5pm 2h), until when?"),
@@ -1472,6 +1474,10 @@ UNDERSTOOD = [
     (CHANNEL, "pause :fire: until 5pm", "pause acme/site until 17:00"),
     (CHANNEL, "pause \U0001f525 acme/api CI is down", "pause acme/api (CI is down)"),
     (CHANNEL, "pause acme/api,30m", "pause acme/api 30m"),
+    (CHANNEL, "pause 30m,CI is down", "pause acme/site 30m (CI is down)"),
+    (CHANNEL, "pause until 5pm,CI", "pause acme/site until 17:00 (CI)"),
+    (CHANNEL, "pause 1h,30m", "pause acme/site 1h30m"),
+    (CHANNEL, "pause 5xx:errors", "pause acme/site (5xx:errors)"),
     (CHANNEL, "pause acme/api:30m CI is down", "pause acme/api 30m (CI is down)"),
     # Also in other languages.
     (CHANNEL, "pause morgen", "pause acme/site (morgen), until when?"),
