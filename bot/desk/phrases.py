@@ -3,6 +3,7 @@
 What only reads may be run as it is understood. What changes something is offered instead.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -739,6 +740,9 @@ _PARTICLES = frozenset({"off", "out", "again"})
 """Around the rest of a command they mean nothing: "hold off", "kick 41 out"."""
 
 
+_VERB_AND_TIME = re.compile(r"(?P<verb>[a-z]+)[:=-]?(?P<time>\d.*)")
+"""pause30m"""
+
 _NO_SLIPS = frozenset(
     {
         *("could", "how", "may", "might", "must", "shall", "should", "what", "when", "where"),
@@ -750,6 +754,10 @@ _NO_SLIPS = frozenset(
 
 def _by_verb(words: Sequence[Word], typed: str, situation: Situation) -> tuple[str, ...]:
     """With the verbs that are nearest to the first word, else with one that comes later."""
+    glued = _VERB_AND_TIME.fullmatch(words[0].bare)
+    if glued is not None and glued["verb"] in _ACTING_VERBS:
+        after = text_of(typed, words[1:])
+        return (f"{_ACTING_VERBS[glued['verb']]} {glued['time']} {after}".rstrip(),)
     nearest: tuple[str, ...] = ()
     if words[0].bare not in _NO_SLIPS:
         nearest = nearest_verbs(words[0].bare, VERY_CLOSE if len(words) > FEW_WORDS else CLOSE)

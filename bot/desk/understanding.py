@@ -82,11 +82,23 @@ def understand(typed: str, situation: Situation) -> Understanding:
         typed = phrases.about_messages(typed, situation.called)
     typed = phrases.without_courtesies(typed, situation.called)
     try:
+        _refuse_pause_of_messages(typed, situation)
         return _command(typed, situation)
     except TargetNotClear as unclear:
         return _several(typed, unclear, situation)
     except UserError as error:
         return _otherwise(typed, error, situation)
+
+
+def _refuse_pause_of_messages(typed: str, situation: Situation) -> None:
+    """Raises CommandSyntaxError for "pause reminders": somebody means no queue, or says why."""
+    first = _first(typed, situation)
+    meant = phrases.about_messages(typed, situation.called)
+    if meant == typed or first is None or first.name != "pause" or situation.is_settled:
+        return
+    words = command_words(typed, situation.called)
+    as_reason = f"pause because {typed[words[1].start :]}"
+    raise CommandSyntaxError("I pause queues, not messages.", "pause", (meant, as_reason))
 
 
 def only_reads(typed: str, situation: Situation) -> bool:

@@ -39,11 +39,18 @@ _COURTESY = re.compile(
 """Behind an end it adds nothing."""
 
 _RESUMING = frozenset({"back", "reopen", "resume", "resumes", "resuming", "unpause"})
-_BEFORE_RESUMING = frozenset({"and", "then"})
-"""In `pause CI is down and resume at 5pm`."""
-
 _LIKE_UNTIL = frozenset({"around", "at", "before", "by", "to"})
 """In front of an hour alone: `pause at 5`."""
+
+_RESUMED_AT = re.compile(
+    rf"(?:^|\s)(?:{'|'.join(_RESUMING)})\s(?:(?:{'|'.join(_LIKE_UNTIL)})\s(?P<hour>\d{{1,2}})"
+    r"|in\s(?P<length>\d{1,6}))$",
+    re.IGNORECASE,
+)
+"""CI is down, back at 5."""
+
+_BEFORE_RESUMING = frozenset({"and", "then"})
+"""In `pause CI is down and resume at 5pm`."""
 
 WORD_AND_HOUR = 2
 """Words in "at 5"."""
@@ -204,6 +211,9 @@ def _doubt_at_end(words: Sequence[str]) -> Doubt | None:
     """Whether the last words are an end: "CI is down for an hour", "deploying until 17:00 thx"."""
     while words and _COURTESY.fullmatch(words[-1]):
         words = words[:-1]
+    resumed = _doubt_when_resumed(words)
+    if resumed is not None:
+        return resumed
     for start in range(max(1, len(words) - LONGEST_END), len(words)):
         tail = words[start:]
         begun = _beginning(tail)
@@ -216,6 +226,21 @@ def _doubt_at_end(words: Sequence[str]) -> Doubt | None:
             return None
         return Doubt(_with_reason(begun, reason), is_in_reason=True)
     return None
+
+
+def _doubt_when_resumed(words: Sequence[str]) -> Doubt | None:
+    """The number behind "back at" and "back in", which alone would be a part of the reason."""
+    found = _RESUMED_AT.search(" ".join(words))
+    if found is None:
+        return None
+    number = found["hour"] or found["length"]
+    if found["length"] is None:
+        begun = _beginning(["until", number])
+    else:
+        begun = Beginning(lengths_of_number(int(number)), 1, is_sure=False)
+    if begun is None or not begun.readings:
+        return None
+    return Doubt(_with_reason(begun, words[:-3]), is_in_reason=True)
 
 
 def _without_resuming(words: Sequence[str]) -> Sequence[str]:

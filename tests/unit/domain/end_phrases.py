@@ -378,6 +378,10 @@ PHRASES = (
     Phrase("1,50 h CI", ASK),
     Phrase("1.25h", "2026-11-27T16:35"),
     Phrase("30 minets", ASK),
+    Phrase("resume at 5", ASK),
+    Phrase("CI is down, reopen at 5", ASK),
+    Phrase("CI is down, back in 30", ASK),
+    Phrase("CI is down, back by 41", TEXT),
     # Reasons that merely begin like an end.
     Phrase("in review", TEXT),
     Phrase("5 tests fail", TEXT),

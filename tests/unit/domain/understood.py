@@ -1422,6 +1422,18 @@ UNDERSTOOD = [
     (CHANNEL, "pause every night at 5", "offer: pause acme/site"),
     (CHANNEL, "pause the queue each monday morning", "offer: pause acme/site"),
     (CHANNEL, "pause 2h every 2 days", "offer: pause acme/site 2h"),
+    # A time behind the verb, without a space.
+    (CHANNEL, "pause30m", "offer: pause acme/site 30m"),
+    (CHANNEL, "pause:30m CI", "offer: pause acme/site 30m CI"),
+    (CHANNEL, "pause-1h acme/api", "offer: pause 1h acme/api"),
+    # Messages are no queue.
+    (CHANNEL, "pause reminders", "offer: me reminders off, or pause acme/site because reminders"),
+    (
+        PAUSE_THREAD,
+        "pause notifications please",
+        "offer: me dm off, or pause acme/api because notifications please",
+    ),
+    (CHANNEL, "pause reminders are broken", "pause acme/site (reminders are broken)"),
     # A time alone is when a freeze begins, or when it ends.
     (CHANNEL, "freeze tomorrow 9am", "freeze acme/site (tomorrow 9am), until when?"),
     (CHANNEL, "freeze 17:00 cutting", "freeze acme/site (17:00 cutting), until when?"),
