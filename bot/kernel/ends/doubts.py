@@ -24,7 +24,7 @@ _SAYS_END = re.compile(
 )
 _NEXT_HOUR = re.compile(r"(?:the )?next (?:hour|day|week)")
 _SPAN_OF_CLOCKS = re.compile(
-    r"\d{1,2}(?:[:.]\d\d)?(?:[ap]m|h)?[-\u2013\u2014]\d{1,2}(?:[:.]\d\d|[ap]m|h|:\d\d[ap]m)"
+    r"\d{1,2}(?:[:.]\d\d)?(?:[ap]m|h)?[-\u2013\u2014]\d{1,2}(?:[:.]\d\d|[ap]m|h|:\d\d[ap]m|\suhr)"
 )
 _SAYS_UNTIL = re.compile(r"['\u2019(\[]*(?:unti?ll?|till?)[:\s]")
 _OF_A_REASON = re.compile(
@@ -81,6 +81,9 @@ _DAYS_ELSEWHERE = (
     r"(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|heute|(?:\u00fc|ue)?"
     r"(?:ber)?morgen|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|vandaag|overmorgen"
     r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|demain|apr\u00e8s-demain|aujourd.hui"
+    r"|wochenende|week-end|dit\s+weekend|weihnachten|ostern|no[e\u00eb]l|p\u00e2ques|kerst(?:mis)?"
+    r"|abend|mittag|mitternacht|feierabend|ganzen\s+tag|soir|midi|minuit|toute\s+la\s+journ\u00e9e"
+    r"|hele\s+dag|n\u00e4chste\s+woche|volgende\s+week|la\s+semaine\s+prochaine"
     r"|lunes|martes|mi\u00e9rcoles|jueves|viernes|s\u00e1bado|domingo|ma\u00f1ana|hoy)"
 )
 _MONTHS_ELSEWHERE = (
@@ -89,13 +92,16 @@ _MONTHS_ELSEWHERE = (
     r"|nov(?:embre)?|d[e\u00e9]c(?:embre)?|enero|febrero|marzo|abril|mayo|junio|julio|agosto|diciembre)"
 )
 _BEFORE_ELSEWHERE = (
-    r"(?:ab|am|bis|ce|de|den|der|desde|du|d\u00e8s|el|gegen|le|n\u00e4chsten|om|op|tot|um|van|vanaf"
+    r"(?:ab|am|bis|ce|de|den|der|desde|du|d\u00e8s|el|gegen|le|n\u00e4chsten|\u00fcbers?|om|op|tot|um|van|vanaf"
     r"|vom|von|volgende|\u00e0\s+partir\s+d[eu])\s+"
 )
 _DAY_ELSEWHERE = re.compile(
     rf"(?:{_BEFORE_ELSEWHERE})*{_DAYS_ELSEWHERE}(?:[.!?,]*$|\s+(?:\d|abend|ab|au|avond|bis|fr\u00fch|jusqu"
     r"|matin|midi|mittag|nachmittag|ochtend|om|soir|tot|um|vormittag|\u00e0))"
     rf"|(?:{_BEFORE_ELSEWHERE})+{_DAYS_ELSEWHERE}(?!\w)"
+    r"|(?:mo|di|mi|do|fr|sa|so|ma|wo|vr|za|zo|lun|mar|mer|jeu|ven|sam|dim)[-\u2013]"
+    r"(?:mo|di|mi|do|fr|sa|so|ma|wo|vr|za|zo|lun|mar|mer|jeu|ven|sam|dim)(?!\w)"
+    r"|\d{1,2}u(?:\d\d)?(?!\w)"
     rf"|(?:{_BEFORE_ELSEWHERE})*(?:\d{{1,2}}\.?\s*(?:-|\u2013|al|au|bis|tot)\s*)?\d{{1,2}}\.?\s+"
     rf"{_MONTHS_ELSEWHERE}(?!\w)"
 )
@@ -216,6 +222,8 @@ def _doubt_at_end(words: Sequence[str]) -> Doubt | None:
         return resumed
     for start in range(max(1, len(words) - LONGEST_END), len(words)):
         tail = words[start:]
+        if _is_start(tail):
+            return Doubt((), is_in_reason=True)
         begun = _beginning(tail)
         if begun is None or begun.words < len(tail) or not _may_be_an_end(tail, begun):
             continue
@@ -226,6 +234,18 @@ def _doubt_at_end(words: Sequence[str]) -> Doubt | None:
             return None
         return Doubt(_with_reason(begun, reason), is_in_reason=True)
     return None
+
+
+def _is_start(tail: Sequence[str]) -> bool:
+    """Whether it is like "starting at 5pm", behind the reason."""
+    if len(tail) == 1 or tail[0].lower() not in _STARTING:
+        return False
+    is_in = tail[1].lower() == "in"
+    begun = _beginning(tail[1:]) if is_in else _beginning(["until", *tail[1:]])
+    return begun is not None and begun.words >= len(tail[1:]) and bool(begun.readings)
+
+
+_STARTING = frozenset({"beginning", "begins", "starting", "starts"})
 
 
 def _doubt_when_resumed(words: Sequence[str]) -> Doubt | None:
@@ -269,7 +289,7 @@ def _may_be_an_end(tail: Sequence[str], begun: Beginning) -> bool:
 def _is_span(tail: Sequence[str], begun: Beginning) -> bool:
     """From when until when."""
     is_marked = tail[0].lower() in {"from", "between"} and bool(begun.readings)
-    return is_marked or _SPAN_OF_CLOCKS.fullmatch(tail[0].lower()) is not None
+    return is_marked or _SPAN_OF_CLOCKS.match(" ".join(tail).lower()) is not None
 
 
 def _is_of_reason(words: Sequence[str], start: int) -> bool:
