@@ -48,6 +48,9 @@ _HOURS_WITH_A_POINT = re.compile(
 )
 """1.30h may be 1:30 h, or 1.3 h."""
 
+_LIKE_AN_HOUR_OF_A_DAY = re.compile(rf"(?P<hours>1[3-9]|2[0-3])\s?h(?P<minutes>[0-5]\d){EDGE}")
+"""17h30 may be half past five."""
+
 _FEW_HOURS = re.compile(r"[0-4]:")
 """Without "until", 1:30 may be an hour and a half."""
 
@@ -211,6 +214,11 @@ def _read_hours_and_minutes(text: TypedText, at: int, *, is_marked: bool) -> Beg
         as_number = round(60 * count_of(f"{found['hours']}.{found['minutes']}"))
         lengths = (For(_as_length(minutes, found[0])) for minutes in (as_clock, as_number))
         return Beginning(tuple(lengths), text.words_to(found.end()), is_sure=False)
+    found = None if is_marked else _LIKE_AN_HOUR_OF_A_DAY.match(text.small, at)
+    if found is not None:
+        clock = time(int(found["hours"]), int(found["minutes"]))
+        lasting = For(timedelta(hours=clock.hour, minutes=clock.minute))
+        return Beginning((Until(clock), lasting), text.words_to(found.end()), is_sure=False)
     found = _HOURS_AND_MINUTES.match(text.small, at)
     if found is None:
         return None

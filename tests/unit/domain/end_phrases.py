@@ -396,6 +396,10 @@ PHRASES = (
     Phrase("Mo-Fr", ASK),
     Phrase("den ganzen Tag", ASK),
     Phrase("Wochenende ist frei", TEXT),
+    Phrase("17h30 panne CI", ASK),
+    Phrase("for 17h30", "2026-11-28T08:50"),
+    Phrase("17h30m", "2026-11-28T08:50"),
+    Phrase("17h", "2026-11-28T08:20"),
     # Reasons that merely begin like an end.
     Phrase("in review", TEXT),
     Phrase("5 tests fail", TEXT),
