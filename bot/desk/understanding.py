@@ -304,13 +304,15 @@ def _with_a_remedy(
     """The error with what may be meant; of "why feature/login", which may be a branch, another."""
     error.instead = _with_known_name(typed, error, situation) or _as_reason(typed, error, situation)
     first = _first(typed, situation)
-    is_number = bool(Said.of(typed, situation).numbers)
     if isinstance(error, UnknownGroup) or error.instead or first is None or first.name != "why":
         return error
-    if is_number or "://" in error.repository:
+    name = error.repository
+    said = Said.of(typed, situation)
+    if said.numbers or all(word.plain != name for word in said.words):
+        # The address or the number of a pull request.
         return error
-    said = f"I don't manage “{error.repository}”. If it's a branch, type its pull request's number."
-    return CommandSyntaxError(said, first.name)
+    problem = f"I don't manage “{name}”. If it's a branch, type its pull request's number."
+    return CommandSyntaxError(problem, first.name)
 
 
 def _as_reason(

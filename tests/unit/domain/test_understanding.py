@@ -156,6 +156,7 @@ def test_a_lone_word_that_says_what_happens_is_no_misspelled_queue(
             "why feature/login",
             "I don't manage “feature/login”. If it's a branch, type its pull request's number.",
         ),
+        ("why https://code.example/acme/other/pull/3", "acme/other"),
         (
             "why is feature/login stuck",
             "I don't manage “feature/login”. If it's a branch, type its pull request's number.",
