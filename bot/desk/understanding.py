@@ -82,7 +82,6 @@ def understand(typed: str, situation: Situation) -> Understanding:
         typed = phrases.about_messages(typed, situation.called)
     typed = phrases.without_courtesies(typed, situation.called)
     try:
-        _refuse_pause_of_messages(typed, situation)
         return _command(typed, situation)
     except TargetNotClear as unclear:
         return _several(typed, unclear, situation)
@@ -92,9 +91,8 @@ def understand(typed: str, situation: Situation) -> Understanding:
 
 def _refuse_pause_of_messages(typed: str, situation: Situation) -> None:
     """Raises CommandSyntaxError for "pause reminders": somebody means no queue, or says why."""
-    first = _first(typed, situation)
     meant = phrases.about_messages(typed, situation.called)
-    if meant == typed or first is None or first.name != "pause" or situation.is_settled:
+    if meant == typed:
         return
     words = command_words(typed, situation.called)
     as_reason = f"pause because {typed[words[1].start :]}"
@@ -112,6 +110,8 @@ def only_reads(typed: str, situation: Situation) -> bool:
 
 def _command(typed: str, situation: Situation) -> Understood:
     command, request = parse_command(typed, situation)
+    if request.action == "pause" and not situation.is_settled:
+        _refuse_pause_of_messages(typed, situation)
     thread = situation.thread
     if request.where is not None or not request.needs_repository:
         meant = Understood(typed, command, request, request.where, is_named=True)
