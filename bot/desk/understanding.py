@@ -82,11 +82,15 @@ def understand(typed: str, situation: Situation) -> Understanding:
         typed = phrases.about_messages(typed, situation.called)
     typed = phrases.without_courtesies(typed, situation.called)
     try:
-        return _command(typed, situation)
+        understood = _command(typed, situation)
+        is_pause = understood.request.action == "pause" and not situation.is_settled
+        if is_pause and understood.request.options["asked"].lasting is None:
+            _refuse_pause_of_messages(typed, situation)
     except TargetNotClear as unclear:
         return _several(typed, unclear, situation)
     except UserError as error:
         return _otherwise(typed, error, situation)
+    return understood
 
 
 def _refuse_pause_of_messages(typed: str, situation: Situation) -> None:
@@ -110,8 +114,6 @@ def only_reads(typed: str, situation: Situation) -> bool:
 
 def _command(typed: str, situation: Situation) -> Understood:
     command, request = parse_command(typed, situation)
-    if request.action == "pause" and not situation.is_settled:
-        _refuse_pause_of_messages(typed, situation)
     thread = situation.thread
     if request.where is not None or not request.needs_repository:
         meant = Understood(typed, command, request, request.where, is_named=True)
