@@ -248,17 +248,22 @@ class Words:
         while self.rest and self.rest[0].is_punctuation:
             self.skip()
 
-    def skip_courtesy(self) -> None:
-        """Read "please" in front of a name or an end, which it would hide in the reason.
-
-        Also "both" in front of a name, and emoji.
-        """
+    def _skip_emoji(self) -> None:
+        """Read them in front of a name or an end; a reason keeps its own."""
         emoji = next((at for at, word in enumerate(self.rest) if not word.is_emoji), 0)
         behind = self.rest[emoji:]
         is_first = emoji > 0 and self._naming is None
         is_name = is_first and named_by(behind[0], self.groups) is not None
         if emoji and (is_name or self._begins_no_name(behind)):
             self.skip(emoji)
+
+    def skip_courtesy(self) -> None:
+        """Read "please" in front of a name or an end, which it would hide in the reason.
+
+        Also "both" in front of a name, and emoji.
+        """
+        if self.rest and self.rest[0].is_emoji:
+            self._skip_emoji()
         if not self.rest or self.rest[0].bare not in _BEFORE_A_NAME:
             return
         count = _count_of(self.rest, POLITE)
@@ -473,7 +478,9 @@ class Words:
         if every:
             self.skip(every)
             return self._all_of(self.groups.everything)
-        named = None if _says_how_long(self.rest) else self.named(word)
+        # "All day" is about no queue.
+        says_how_long = word.bare == ALL and _bare_at(self.rest, 1) in _HOW_LONG
+        named = None if says_how_long else self.named(word)
         if named is None:
             if word.bare in _SURELY_LEAVES_OUT | {"not"} and self._named_in_front(
                 self.rest[1:], is_certain=True
@@ -540,13 +547,15 @@ class Words:
     def refuse_second_name(self, target: Target | None) -> None:
         """Raises CommandSyntaxError for "acme/api 1h and acme/site", where the name was typed."""
         words = [word for word in self.rest if word.bare not in _TOO]
-        name = next((word for word in words if not _is_and(word)), None)
-        if name is None or self._naming is None or self.is_settled:
+        is_joined = bool(words) and (len(words) == 1 or _is_and(words[0]))
+        if not is_joined or self._naming is None or self.is_settled:
             return
-        named = named_by(name, self.groups)
-        is_joined = _is_and(words[0]) or len(words) == 1
-        if is_joined and named is not None and named.is_certain and named.targets != (target,):
-            raise self._another(self._naming, name)
+        for name in words:
+            if not _is_and(name):
+                named = named_by(name, self.groups)
+                if named is not None and named.is_certain and named.targets != (target,):
+                    raise self._another(self._naming, name)
+                return
 
     def _refuse_to_leave_out(self, group: Group, behind: Sequence[Word]) -> None:
         """Raises CommandSyntaxError for "except acme/api" behind the group."""
@@ -962,8 +971,9 @@ def _says_nothing(words: Sequence[Word]) -> bool:
 
 def _is_lone_number(words: Sequence[Word]) -> bool:
     """Whether they are a number, which may be a length: "45", "45 guys", "1.5 please"."""
-    is_courtesy = all(word.bare in BEHIND_A_NUMBER or word.is_emoji for word in words[1:])
-    return bool(words) and is_courtesy and _LONE_NUMBER.fullmatch(words[0].bare) is not None
+    if not words or not _LONE_NUMBER.fullmatch(words[0].bare):
+        return False
+    return all(word.bare in BEHIND_A_NUMBER or word.is_emoji for word in words[1:])
 
 
 _LONE_NUMBER = re.compile(r"[0-9]{1,6}(?:[.,][0-9]{1,2})?")
@@ -992,11 +1002,6 @@ def _its_queues(words: Sequence[Word]) -> int:
     if _bare_at(words, count) not in _QUEUES and not is_them:
         return 0
     return 0 if _bare_at(words, count + 1) in _SAYS_MORE_OF_THEM else count + 1
-
-
-def _says_how_long(words: Sequence[Word]) -> bool:
-    """Whether they begin like "all day", which is about no queue."""
-    return _bare_at(words, 0) == ALL and _bare_at(words, 1) in _HOW_LONG
 
 
 def _all_merges(words: Sequence[Word]) -> int:

@@ -247,8 +247,8 @@ def trims(word: str) -> Iterator[str]:
     before = range(max(first - _TRIMMED, 0), first + 1)
     after = range(last, min(last + _TRIMMED, len(word)) + 1)
     yield word
-    pieces = ((begin, end) for begin in before for end in after)
-    for begin, end in sorted(pieces, key=lambda piece: piece[0] - piece[1]):
+    pieces = [(begin - end, begin, end) for begin in before for end in after]
+    for _, begin, end in sorted(pieces):
         yield word[begin:end]
 
 

@@ -259,13 +259,15 @@ def _goes_on(text: TypedText, found: Beginning) -> bool:
     is_to = words[found.words : found.words + 1] == ["to"]
     rest = TypedText.of(words[found.words + is_to :])
     is_moment = isinstance(found.readings[0], Until)
+    if not (is_dash or is_to or is_moment):
+        return False
     try:
         another = read_moment(rest, rest.start, is_marked=False)
         if is_dash or is_to:
             return another is not None
         # "17:00 19:00", "5pm 2h".
         length = length_at(rest, rest.start, is_marked=False)
-        return is_moment and any(end and end.is_sure for end in (another, length))
+        return any(end and end.is_sure for end in (another, length))
     except InvalidDuration:
         return False
 

@@ -131,7 +131,7 @@ async def test_a_transaction_cancelled_at_any_step_is_all_or_nothing(store: Stor
 
 
 async def test_a_read_changes_nothing(store: Store) -> None:
-    with pytest.raises(StoreUnavailable, match="read|write"):
+    with pytest.raises(StoreUnavailable, match=r"read|write"):
         await store.read(_add_record)
 
     assert await _audit_length(store) == 0
