@@ -28,6 +28,7 @@ from bot.desk.words import (
     LIMIT_OPTION,
     POLITE,
     PULL_REQUEST,
+    SAYS_A_BRANCH,
     TYPES,
     UNTIL_OPTION,
     WELL,
@@ -301,8 +302,8 @@ def read_pause(words: Words) -> TypedCommand:
     words.refuse_to_leave_out(where)
     words.refuse_second_name(where)
     _refuse_not_now(words, where, times)
+    _refuse_branch(words, where, times)
     _refuse_other_command(words, where, times)
-    _refuse_branch(words, where)
     _refuse_one_pull_request(words, where, "remove", times)
     asked = replace(times, reason=words.reason(where))
     return TypedCommand("pause", where, {"asked": asked, "is_confirmed": is_confirmed})
@@ -530,10 +531,13 @@ def _refuse_taken_back(words: Words, where: Target | None, times: Asked = NOTHIN
 
 
 def _refuse_other_command(words: Words, where: Target | None, times: Asked) -> None:
-    """Raises CommandSyntaxError for "pause is over", "freeze off" and "pause help"."""
+    """Raises CommandSyntaxError for "pause is over", "freeze off", "pause help", "pause -t 30m"."""
     said = [word.bare for word in words.rest if word.bare not in _AROUND_ENDED]
     if not said or words.is_settled:
         return
+    option = _OPTION.match(words.rest[0].typed)
+    if option is not None and said[0] not in _HELP:
+        raise _unknown_option(words, where, times, option)
     _refuse_taken_back(words, where, times)
     if _SAYS_ENDED.issuperset(said):
         ending = "unfreeze" if words.verb == "freeze" else "resume"
@@ -549,6 +553,26 @@ def _refuse_other_command(words: Words, where: Target | None, times: Asked) -> N
     raise CommandSyntaxError(f"“{said[0]}” is hardly a reason.", words.verb, (offered,))
 
 
+_OPTION = re.compile(
+    r"(?:--[a-z][a-z-]*(?:[=:](?P<long>.*))?|-[a-z](?:[=:]?(?P<short>\d.*))?"
+    r"|(?:--?|\u2013|\u2014|/)(?P<alone>\d.*))$",
+    re.IGNORECASE,
+)
+"""--time 30m, -t 30m, -t30m, /30m; autocorrect makes a dash of two hyphens."""
+
+
+def _unknown_option(
+    words: Words, where: Target | None, times: Asked, option: re.Match[str]
+) -> CommandSyntaxError:
+    said = f"I don't know the option {words.rest[0].typed}."
+    typed = text_of(words.text, words.rest)
+    behind = text_of(words.text, words.rest[1:])
+    started = _with_times(words.verb, where, times)
+    value = option["long"] or option["short"] or option["alone"] or ""
+    without = " ".join(word for word in (started, value, behind) if word)
+    return CommandSyntaxError(said, words.verb, (without, f"{started} because {typed}"))
+
+
 def _with_where(verb: str, where: Target | None) -> str:
     return f"{verb} {target_value(where)}" if where is not None else verb
 
@@ -557,11 +581,11 @@ def _with_times(verb: str, where: Target | None, times: Asked) -> str:
     return f"{_with_where(verb, where)} {times.written}".rstrip()
 
 
-def _refuse_branch(words: Words, where: Target | None) -> None:
+def _refuse_branch(words: Words, where: Target | None, times: Asked) -> None:
     """Raises CommandSyntaxError for a branch that isn't typed as a freeze of it: all would stop."""
     typed = words.text_without(())
     freeze = _BRANCH.sub(rf"\1{BRANCH_PREFIX}", typed)
-    if "branch" in {word.bare for word in words.rest}:
+    if SAYS_A_BRANCH & {word.bare for word in words.rest}:
         freeze = words.with_branch(BRANCH_PREFIX) or freeze
     if where is not None and not isinstance(where, Group):
         behind_name = re.compile(rf"({re.escape(where)})@(?=\w)", re.IGNORECASE)
@@ -573,7 +597,7 @@ def _refuse_branch(words: Words, where: Target | None) -> None:
     instead = [f"freeze {freeze}"]
     said = "Type the branch to freeze like this: branch:main."
     if not is_freeze:
-        instead.append(_with_where(words.verb, where))
+        instead.append(_with_times(words.verb, where, times))
         said = "I can pause a queue, but not one branch of it. A freeze can be of one branch."
     raise CommandSyntaxError(said, words.verb, tuple(instead))
 
@@ -865,7 +889,7 @@ def read_freeze(words: Words) -> TypedCommand:
     words.rest = [*unsure, *words.rest]
     words.refuse_to_leave_out(where)
     words.refuse_second_name(where)
-    _refuse_branch(words, where)
+    _refuse_branch(words, where, asked)
     _refuse_exception(words)
     _refuse_not_now(words, where, asked)
     _refuse_other_command(words, where, asked)

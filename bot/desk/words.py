@@ -525,18 +525,21 @@ class Words:
     def with_branch(self, prefix: str) -> str | None:
         """What was typed, with the option for the branch that is named without its colon.
 
-        None if none is, or if it begins a reason: "branch main is red".
+        None if none is, or if it begins a reason: "branch main is red", "main is red".
         """
         at = _count_of(self.rest, BEFORE_NAME)
         branch = self.rest[at : at + 2]
         names = [word for word in branch if word.bare != "branch"]
-        is_pair = len(branch) == len(("branch", "main")) and len(names) == 1
-        if not is_pair or not self._begins_no_name(self.rest[at + 2 :]):
+        if len(names) == len(branch):
+            branch = [word for word in names[:1] if word.bare in _USUAL_BRANCHES]
+            names = branch
+        if len(names) != 1 or not self._begins_no_name(self.rest[at + len(branch) :]):
             return None
         # Of all words: options were read before.
         before = [word for word in self.all if word.start < self.rest[0].start]
         behind = [word for word in self.all if word.start > branch[-1].start]
-        pieces = (text_of(self.text, before), prefix + names[0].plain, text_of(self.text, behind))
+        name = names[0].bare if names[0].bare in _USUAL_BRANCHES else names[0].plain
+        pieces = (text_of(self.text, before), prefix + name, text_of(self.text, behind))
         return " ".join(filter(None, pieces))
 
     def refuse_to_leave_out(self, target: Target | None) -> None:
@@ -1162,6 +1165,9 @@ SHOW = Option("show", "all", "whole", _read_show, "all, as in show:all", default
 UNTIL_OPTION = Option(
     "until", "1h", "until", _read_recent, "a length of time, for example until:1h"
 )
+_USUAL_BRANCHES = frozenset({"develop", "main", "mainline", "master", "trunk"})
+SAYS_A_BRANCH = _USUAL_BRANCHES | {"branch"}
+
 LIMIT_OPTION = Option(
     "limit", "N", "per_page", _read_limit, "a number, for example limit:20", EVENTS_PER_PAGE
 )

@@ -38,7 +38,7 @@ _COUNT_NAMES = "|".join(sorted(COUNTS, key=len, reverse=True))
 NAMED_COUNT = rf"(?:{_TENS})[\s-](?:{_ONES})|{_COUNT_NAMES}"
 
 ABOUT = (
-    r"(?:(?:about|around|approx\.?|approximately|roughly|circa|ca\.?|~|max\.?|at\s+most"
+    r"(?:(?:about|around|approx\.?|approximately|roughly|circa|ca\.?|~|\u2248|max\.?|at\s+most"
     r"|at\s+least|up\s+to|another|just|less\s+than|under|not?\s+more\s+than)\s*)?"
 )
 """Before a length or a time of day."""

@@ -43,7 +43,7 @@ _FOR_ELSEWHERE = re.compile(
 """"for" in the same languages, and in Polish, before a length."""
 
 _FOR = re.compile(
-    r"(?:for|duration)(?P<colon>[:=])?(?:\s+|(?<=[:=]))(?:(?:the\s+)?(?:next|coming)\s+)?"
+    r"(?:for|duration|time)(?P<colon>[:=])?(?:\s+|(?<=[:=]))(?:(?:the\s+)?(?:next|coming)\s+)?"
 )
 _HEDGE = (
     r"(?:again|approx(?:imately|\.)?|about|around|at\s+(?:least|most)|briefly|first|initially|just"

@@ -203,7 +203,36 @@ UNDERSTOOD = [
     (CHANNEL, "resume siet", "offer: resume acme/site"),
     (CHANNEL, "unfreeze", "unfreeze acme/site"),
     (CHANNEL, "please unfreeze the queue", "unfreeze acme/site"),
-    (CHANNEL, "freeze main?", "freeze acme/site (main?)"),
+    (CHANNEL, "freeze main?", "offer: freeze acme/site branch:main"),
+    (CHANNEL, "freeze main", "offer: freeze acme/site branch:main"),
+    (CHANNEL, "freeze merges to main 2h", "offer: freeze acme/site branch:main 2h"),
+    (CHANNEL, "freeze 2h master", "offer: freeze acme/site 2h branch:master"),
+    (CHANNEL, "freeze main is broken", "freeze acme/site (main is broken)"),
+    (CHANNEL, "freeze main, CI is red", "freeze acme/site (main, CI is red)"),
+    (
+        CHANNEL,
+        "pause 45m main",
+        "offer: freeze acme/site 45m branch:main, or pause acme/site 45m",
+    ),
+    (CHANNEL, "pause 45m main is red", "pause acme/site 45m (main is red)"),
+    # An option that mqbot doesn't know.
+    (
+        CHANNEL,
+        "pause -t 30m CI",
+        "offer: pause acme/site 30m CI, or pause acme/site because -t 30m CI",
+    ),
+    (CHANNEL, "pause -d30m", "offer: pause acme/site 30m, or pause acme/site because -d30m"),
+    (CHANNEL, "freeze /30m", "offer: freeze acme/site 30m, or freeze acme/site because /30m"),
+    (
+        CHANNEL,
+        "pause 30m --reason CI",
+        "offer: pause acme/site 30m CI, or pause acme/site 30m because --reason CI",
+    ),
+    (CHANNEL, "pause /etc is full", "pause acme/site (/etc is full)"),
+    (CHANNEL, "pause - CI is down", "pause acme/site (CI is down)"),
+    (CHANNEL, "pause time: 30m CI", "pause acme/site 30m (CI)"),
+    (CHANNEL, "pause \u224830m CI", "pause acme/site 30m (CI)"),
+    (CHANNEL, "pause time is up", "pause acme/site (time is up)"),
     (CHANNEL, "extend 30m", "extend acme/site 30m"),
     (CHANNEL, "extend acme/api until 18:00", "extend acme/api until 18:00"),
     (CHANNEL, "extend by another hour pls", "extend acme/site 1h"),
@@ -594,7 +623,7 @@ UNDERSTOOD = [
         "freeze friday 6pm until monday 8:00 weekend",
         "freeze acme/site from fri 18:00 until mon 08:00 (weekend)",
     ),
-    (CHANNEL, "freeze on main for 2h", "freeze acme/site (on main for 2h), until when?"),
+    (CHANNEL, "freeze on main for 2h", "offer: freeze acme/site branch:main for 2h"),
     (CHANNEL, "freeze 2h until 5pm", "refuse"),
     # A pause can't begin later.
     (
@@ -891,7 +920,7 @@ UNDERSTOOD = [
     (
         CHANNEL,
         "pause acme/api 1h branch:main CI is red",
-        "offer: freeze acme/api 1h branch:main CI is red, or pause acme/api",
+        "offer: freeze acme/api 1h branch:main CI is red, or pause acme/api 1h",
     ),
     (
         CHANNEL,
