@@ -955,9 +955,10 @@ def read_unfreeze(words: Words) -> TypedCommand:
 
 
 def _refuse_which_freeze(words: Words, where: Target | None) -> None:
-    """Raises CommandSyntaxError for "branch:main" and "friday's freeze", which are no reasons."""
-    said = [word.bare for word in words.rest]
-    is_branch = len(said) == len(("main", "branch")) and "branch" in said
+    """Raises CommandSyntaxError for "main", "branch:main" and "friday's freeze": no reasons."""
+    said = [word.bare for word in words.rest if word.bare not in POLITE]
+    is_pair = len(said) == len(("main", "branch")) and "branch" in said
+    is_branch = is_pair or (len(said) == 1 and said[0] in SAYS_A_BRANCH)
     is_option = bool(said) and said[0].startswith(("branch:", "branch="))
     is_freeze = len(said) > 1 and said[-1] in {"freeze", "freezes"} and len(said) <= _FEW_WORDS
     if words.is_settled or not (is_branch or is_option or is_freeze):

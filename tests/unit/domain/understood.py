@@ -1554,6 +1554,9 @@ UNDERSTOOD = [
     ),
     # Of several freezes, only the form asks which one.
     (CHANNEL, "unfreeze branch:main", "offer: unfreeze acme/site"),
+    (CHANNEL, "unfreeze main", "offer: unfreeze acme/site"),
+    (CHANNEL, "unfreeze master please", "offer: unfreeze acme/site"),
+    (CHANNEL, "unfreeze main is green", "unfreeze acme/site (main is green)"),
     (CHANNEL, "unfreeze acme/api main branch", "offer: unfreeze acme/api"),
     (CHANNEL, "unfreeze friday's freeze", "offer: unfreeze acme/site"),
     (CHANNEL, "unfreeze the next freeze", "offer: unfreeze acme/site"),
