@@ -535,7 +535,7 @@ def _refuse_other_command(words: Words, where: Target | None, times: Asked) -> N
     said = [word.bare for word in words.rest if word.bare not in _AROUND_ENDED]
     if not said or words.is_settled:
         return
-    option = _OPTION.match(words.rest[0].typed)
+    option = _UNKNOWN_OPTION.match(words.rest[0].typed)
     if option is not None and said[0] not in _HELP:
         raise _unknown_option(words, where, times, option)
     _refuse_taken_back(words, where, times)
@@ -553,7 +553,7 @@ def _refuse_other_command(words: Words, where: Target | None, times: Asked) -> N
     raise CommandSyntaxError(f"“{said[0]}” is hardly a reason.", words.verb, (offered,))
 
 
-_OPTION = re.compile(
+_UNKNOWN_OPTION = re.compile(
     r"(?:--[a-z][a-z-]*(?:[=:](?P<long>.*))?|-[a-z](?:[=:]?(?P<short>\d.*))?"
     r"|(?:--?|\u2013|\u2014|/)(?P<alone>\d.*))$",
     re.IGNORECASE,

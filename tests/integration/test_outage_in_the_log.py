@@ -41,7 +41,10 @@ async def test_an_outage_is_two_records_and_now_and_then_a_reminder(sqlite_url: 
         await still_fails(bot)
         await still_fails(bot)
         unread = (await WatchedBot(bot).problems())["polls"]
-        assert unread.endswith("the merge queue service doesn't answer (Armed failure)")
+        # On a busy machine the latest request may have ended before its answer came.
+        reasons = ("Armed failure", "no answer in time")
+        said = [f"the merge queue service doesn't answer ({reason})" for reason in reasons]
+        assert unread.endswith(tuple(said))
         assert vars(of(bot, "service_silent")[-1])["failed"] > REPOSITORIES
         bot.fix_service()
         await until(lambda: of(bot, "service_answers"), "the end of the outage", 60)

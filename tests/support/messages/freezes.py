@@ -164,10 +164,10 @@ CASES: Cases = {
     ),
     "freeze-group-begun": partial(freeze_cards.begun, FROZEN_SITE, TOGETHER),
     "freeze-group-ended": partial(
-        freeze_cards.freeze_over, ENDED_API, together.still_frozen_of([API]), TOGETHER
+        freeze_cards.freeze_over, ENDED_API, later(together.still_frozen_of, [API]), TOGETHER
     ),
     "freeze-group-of-all-ended": partial(
-        freeze_cards.freeze_over, ENDED_API, "", replace(TOGETHER, group=ALL)
+        freeze_cards.freeze_over, ENDED_API, together=replace(TOGETHER, group=ALL)
     ),
     "freeze-card-with-buttons": partial(
         freeze_cards.freeze_card, CARD, later(freeze_forms.card_controls, CARD)
