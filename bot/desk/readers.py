@@ -299,8 +299,7 @@ def read_pause(words: Words) -> TypedCommand:
     if taken:
         where = where or words.target_in_front()
         is_confirmed = is_confirmed or _take_now(words)
-    words.refuse_to_leave_out(where)
-    words.refuse_second_name(where)
+    words.refuse_further_names(where)
     _refuse_not_now(words, where, times)
     _refuse_branch(words, where, times)
     _refuse_other_command(words, where, times)
@@ -652,7 +651,7 @@ def read_resume(words: Words) -> TypedCommand:
         if named is not None and (named.is_bare or len(said) == 1):
             return TypedCommand("resume", words.only_target(word, named))
     where, _ = _place(words)
-    words.refuse_to_leave_out(where)
+    words.refuse_further_names(where)
     _refuse_later(words, where)
     if len(words.rest) > 1:
         _refuse_one_pull_request(words, where, "why")
@@ -887,8 +886,7 @@ def read_freeze(words: Words) -> TypedCommand:
         where = where or words.target_in_front()
         is_confirmed = is_confirmed or _take_now(words)
     words.rest = [*unsure, *words.rest]
-    words.refuse_to_leave_out(where)
-    words.refuse_second_name(where)
+    words.refuse_further_names(where)
     _refuse_branch(words, where, asked)
     _refuse_exception(words)
     _refuse_not_now(words, where, asked)
@@ -944,7 +942,7 @@ _AROUND_A_LABEL = _SURELY_EXCEPTS | {
 
 def read_unfreeze(words: Words) -> TypedCommand:
     where, _ = _place(words)
-    words.refuse_to_leave_out(where)
+    words.refuse_further_names(where)
     if _says_later(words):
         said = "I end a freeze right away, and can't wait for anything."
         instead = (*_with_reason(words, where), _with_where("unfreeze", where))

@@ -542,13 +542,13 @@ class Words:
         pieces = (text_of(self.text, before), prefix + name, text_of(self.text, behind))
         return " ".join(filter(None, pieces))
 
-    def refuse_to_leave_out(self, target: Target | None) -> None:
-        """The same behind an end or `now`; nothing is left out of one queue."""
+    def refuse_further_names(self, target: Target | None) -> None:
+        """Raises CommandSyntaxError for names behind the target's, and behind an end or `now`.
+
+        "acme/api 1h and acme/site", or "@release 1h except acme/site": nothing is left out of one.
+        """
         if isinstance(target, Group):
             self._refuse_to_leave_out(target, self.rest)
-
-    def refuse_second_name(self, target: Target | None) -> None:
-        """Raises CommandSyntaxError for "acme/api 1h and acme/site", where the name was typed."""
         words = [word for word in self.rest if word.bare not in _TOO]
         is_joined = bool(words) and (len(words) == 1 or _is_and(words[0]))
         if not is_joined or self._naming is None or self.is_settled:
@@ -969,7 +969,8 @@ class Words:
 
 def _says_nothing(words: Sequence[Word]) -> bool:
     """Whether they are no reason: "please", "?!", or none at all."""
-    return all(word.bare in POLITE or not (word.bare or word.is_emoji) for word in words)
+    said = [word for word in words if word.bare or word.is_emoji]
+    return not [word for word in said if word.bare not in POLITE]
 
 
 def _is_lone_number(words: Sequence[Word]) -> bool:

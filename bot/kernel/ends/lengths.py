@@ -134,7 +134,9 @@ def length_at(text: TypedText, at: int, *, is_marked: bool) -> Beginning | None:
     `is_marked`: "for" stands before it, so that it is meant as an end.
     Raises InvalidDuration for one that no pause can have.
     """
-    _refuse_misspelled(text, at)
+    if _SIGNED.match(text.small, at) or _MISSPELLED_LENGTH.match(text.small, at):
+        first = text.as_typed.split(maxsplit=1)[0]
+        raise InvalidDuration(DurationProblem.UNREADABLE, first[:TYPED_KEPT])
     unsure = (
         _read_vague(text, at, is_marked=is_marked)
         or _read_elsewhere(text, at)
@@ -233,12 +235,6 @@ def _read_hours_and_minutes(text: TypedText, at: int, *, is_marked: bool) -> Beg
         return None
     readings = (For(timedelta(hours=hours, minutes=minutes)), Until(time(hours, minutes)))
     return Beginning(readings, words, is_sure=False)
-
-
-def _refuse_misspelled(text: TypedText, at: int) -> None:
-    if _SIGNED.match(text.small, at) or _MISSPELLED_LENGTH.match(text.small, at):
-        first = text.as_typed.split(maxsplit=1)[0]
-        raise InvalidDuration(DurationProblem.UNREADABLE, first[:TYPED_KEPT])
 
 
 def _as_length(minutes: float, shown: str) -> timedelta:
