@@ -1,7 +1,7 @@
 """The way of one process to a server, which can be cut."""
 
 import asyncio
-from contextlib import suppress
+from contextlib import closing, suppress
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -56,18 +56,19 @@ class TcpRoute:
         assert task is not None
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        await self._is_open.wait()
-        try:
-            answers, requests = await asyncio.open_connection(
-                self._target.hostname, self._target.port
-            )
-        except ConnectionError:
-            # The server is down.
-            writer.close()
-            return
-        async with asyncio.TaskGroup() as both:
-            both.create_task(self._pass_on(reader, requests))
-            both.create_task(self._pass_on(answers, writer))
+        with closing(writer):
+            await self._is_open.wait()
+            try:
+                answers, requests = await asyncio.open_connection(
+                    self._target.hostname, self._target.port
+                )
+            except ConnectionError:
+                # The server is down.
+                return
+            with closing(requests):
+                async with asyncio.TaskGroup() as both:
+                    both.create_task(self._pass_on(reader, requests))
+                    both.create_task(self._pass_on(answers, writer))
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # Either side may be killed at any moment.
