@@ -5,7 +5,7 @@ Three questions about an act whose end isn't plain, with three answers:
 - `AuditRecord.is_end_known`, of the record of an end: does it tell what became of the act? An end
   as failed doesn't: its answer may have been lost.
 - `with_unknown_end`, of records: which acts have no such end? They are looked up, and their person
-  is told. After the look an act has an end, also if nothing was found.
+  is told. The look gives each act an end, even where it finds nothing.
 - `possibly_done` (`causes.py`), of records: which acts may have caused an event? Those that are
   done, and those that nothing rules out, also after they were looked up without a result.
 """

@@ -42,10 +42,10 @@ async def reading_store(url: str) -> AsyncIterator[Store]:
 
 @asynccontextmanager
 async def changing_store(url: str, *, alone_for: str | None = None) -> AsyncIterator[Store]:
-    """As `reading_store`, for changes, which may take long: the person hears of that.
+    """As `reading_store`, for a change. If it takes long, the person reads that it goes on.
 
-    `alone_for`: the command that keeps others out meanwhile. Any other is used beside the bot, and
-    raises StoreUnavailable while a command keeps others out.
+    `alone_for`: the command that keeps others out meanwhile. None for one that may run beside the
+    bot; it raises StoreUnavailable while another command keeps others out.
     """
     _require_used(url)
     async with AsyncExitStack() as stack:

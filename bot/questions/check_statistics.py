@@ -67,7 +67,7 @@ def compare_removals(  # noqa: PLR0913  # two are keywords
         if freeze.begins_at is not None
     ]
 
-    # The service's clock may be ahead of ours, and so may its newest events be.
+    # Where the service's clock is ahead of ours, so are the times of its newest events.
     last = end - timedelta.resolution
 
     def of(start: datetime, until: datetime) -> Removals:
