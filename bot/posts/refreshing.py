@@ -15,7 +15,7 @@ from bot.kernel.tasks import side_by_side
 from bot.posts.enqueueing import post_again
 from bot.posts.live_message import LiveKind, LiveMessage
 from bot.posts.live_messages import LiveMessages
-from bot.posts.rendering import Renderers, says_when
+from bot.posts.rendering import Renderers
 from bot.posts.wake import Wake
 from bot.slack.errors import PostError, Refusal
 from bot.slack.ports import ChannelPoster
@@ -132,9 +132,6 @@ class RefreshLiveMessages:
         edits: list[_Edit] = []
         for live in affordable:
             message = rendered.messages.get(live.subject)
-            if message is not None and live.closed:
-                # Before its end, what it shows goes on.
-                message = says_when(message, now)
             if message is not None and message.digest != live.digest:
                 edits.append(_Edit(live, message))
             else:
