@@ -490,7 +490,7 @@ MUTATIONS = (
     ),
     Mutation(
         "words: later",
-        "bot/desk/readers.py",
+        "bot/desk/readers/acts.py",
         "    _refuse_later(words, where)",
         "    pass",
         UNDERSTOOD,

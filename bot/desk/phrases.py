@@ -11,7 +11,8 @@ from itertools import pairwise
 
 from bot.acts.permission import Right
 from bot.desk.names import named_by, read_number
-from bot.desk.readers import AROUND_EXTENSION, ENDED_WITH, end_words, ends_meant
+from bot.desk.readers.acts import ENDED_WITH
+from bot.desk.readers.extensions import AROUND_EXTENSION, end_words, ends_meant
 from bot.desk.situation import Situation
 from bot.desk.table import CLOSE, COMMAND_BY_WORD, VERY_CLOSE, nearest_verbs
 from bot.desk.words import EVERYTHING, POLITE, the_queue

@@ -21,7 +21,7 @@ from bot.desk.choice import QUESTION_LASTS, can_carry, carried
 from bot.desk.explain import beside_field
 from bot.desk.meant import ask_again, take_questions
 from bot.desk.question import Asker, Question
-from bot.desk.readers import read_asked
+from bot.desk.readers.acts import read_asked
 from bot.desk.rows import Questions
 from bot.desk.table import COMMAND_BY_WORD
 from bot.desk.use_cases import UseCases

@@ -7,11 +7,12 @@ from difflib import get_close_matches
 from functools import partial
 
 from bot.acts.permission import Right
-from bot.desk import readers
 from bot.desk.names import named_by, read_number, refuse_unknown
-from bot.desk.readers import Read, TypedCommand
+from bot.desk.options import BRANCH_OPTION, FROM_OPTION, SHOW, Option, since
+from bot.desk.readers import acts, extensions, pull_requests, settings
+from bot.desk.readers.typed_command import Read, TypedCommand
 from bot.desk.situation import Situation
-from bot.desk.words import BRANCH_OPTION, FROM_OPTION, POLITE, SHOW, Option, Words, since
+from bot.desk.words import POLITE, Words
 from bot.kernel.errors import CommandSyntaxError
 from bot.kernel.groups import Group, Groups
 from bot.kernel.typed import Word, command_words
@@ -89,7 +90,7 @@ COMMANDS = (
         ("status", "status acme/site branch:main"),
         NAMED_OR_GROUP,
         [BRANCH_OPTION],
-        read=readers.read_status,
+        read=pull_requests.read_status,
         offered_for=("queue", "list", "show", "state"),
     ),
     Command(
@@ -102,7 +103,7 @@ COMMANDS = (
             "why acme/site",
         ),
         "[PR] [owner/name]",
-        read=readers.read_why,
+        read=pull_requests.read_why,
     ),
     Command(
         "log",
@@ -113,8 +114,8 @@ COMMANDS = (
             "log all pr:41",
         ),
         NAMED_OR_GROUP,
-        readers.LOG_OPTIONS,
-        read=readers.read_log,
+        pull_requests.LOG_OPTIONS,
+        read=pull_requests.read_log,
         offered_for=("history", "events"),
     ),
     Command(
@@ -153,7 +154,7 @@ COMMANDS = (
             "pause all CI runners are down",
         ),
         "[now] [owner/name|@group|all] [45m|until 15:00] [reason]",
-        read=readers.read_pause,
+        read=acts.read_pause,
         takes_text=True,
         right=Right.PAUSE,
         offered_for=("stop", "lock", "hold", "halt", "block", "close", "wait"),
@@ -163,7 +164,7 @@ COMMANDS = (
         "Resume the queue",
         ("resume", "resume acme/site", "resume CI is green again"),
         "[owner/name|@group|all] [reason]",
-        read=readers.read_resume,
+        read=acts.read_resume,
         right=Right.RESUME,
         aliases=("unpause", "un-pause"),
         offered_for=("start", "go", "unlock", "continue", "unblock", "open", "reopen", "restart"),
@@ -173,7 +174,7 @@ COMMANDS = (
         "Move the end of a pause",
         ("extend 30m", "extend until 18:00", "extend acme/site 1h", "extend forever"),
         "[owner/name|@group|all] [30m|until 18:00|forever]",
-        read=readers.read_extend,
+        read=extensions.read_extend,
         right=Right.PAUSE,
         offered_for=("prolong", "lengthen", "postpone", "longer", "move", "push", "shift"),
     ),
@@ -182,7 +183,7 @@ COMMANDS = (
         "Make yourself responsible for a pause; its reminders go to you",
         ("takeover", "take over acme/site"),
         NAMED_OR_GROUP,
-        read=readers.read_takeover,
+        read=extensions.read_takeover,
         right=Right.PAUSE,
     ),
     Command(
@@ -190,14 +191,14 @@ COMMANDS = (
         "Get a direct message once a paused queue resumes",
         ("notify", "notify acme/site"),
         NAMED_OR_GROUP,
-        read=readers.read_notify,
+        read=extensions.read_notify,
     ),
     Command(
         "remove",
         "Remove a pull request from the queue, after a question that says what that stops",
         ("remove 41", "remove #41 acme/site"),
         "PR [owner/name]",
-        read=partial(readers.read_pull_request, action="remove"),
+        read=partial(pull_requests.read_pull_request, action="remove"),
         right=Right.REMOVE,
         offered_for=("dequeue", "unqueue", "kick", "eject", "drop", "cancel"),
     ),
@@ -211,7 +212,7 @@ COMMANDS = (
         ),
         "[now] [owner/name|@group|all] [2h|from fri 18:00 until mon 08:00] [branch:NAME] "
         "[except:LABEL|@AUTHOR|#PR] [reason]",
-        read=readers.read_freeze,
+        read=acts.read_freeze,
         takes_text=True,
         right=Right.FREEZE,
         offered_for=("plan", "schedule"),
@@ -229,7 +230,7 @@ COMMANDS = (
         "End a freeze; without a reason a form asks for it",
         ("unfreeze released", "unfreeze acme/site released"),
         "[owner/name|@group|all] [reason]",
-        read=readers.read_unfreeze,
+        read=acts.read_unfreeze,
         takes_text=True,
         right=Right.FREEZE,
         aliases=("un-freeze",),
@@ -240,7 +241,7 @@ COMMANDS = (
         "Let one pull request through a freeze",
         ("allow 41 fixes the outage", "allow #41 acme/site fixes the outage"),
         "PR [owner/name] reason",
-        read=readers.read_allow,
+        read=pull_requests.read_allow,
         takes_text=True,
         right=Right.FREEZE,
         offered_for=("except", "permit", "let"),
@@ -268,7 +269,7 @@ COMMANDS = (
         ),
         "[owner/name|@group|all] [only] [quiet|normal|everything] [topic …] [branch:GLOB] "
         "[except:LOGIN] [style:thread|feed|digest] [digest:09:00 ZONE]",
-        read=readers.read_subscription,
+        read=settings.read_subscription,
         right=Right.SUBSCRIBE,
         offered_for=("follow", "watch"),
     ),
@@ -277,7 +278,7 @@ COMMANDS = (
         "End a subscription, or narrow it",
         ("unsubscribe", "unsubscribe acme/site enter", "unsubscribe acme/site except:renovate"),
         "[owner/name|@group|all] [topic …] [branch:GLOB] [except:LOGIN]",
-        read=readers.read_unsubscribe,
+        read=settings.read_unsubscribe,
         right=Right.SUBSCRIBE,
         offered_for=("unfollow", "unwatch"),
     ),
@@ -286,21 +287,21 @@ COMMANDS = (
         "See this channel's subscriptions, or who would be notified of a sample event",
         ("subscriptions", "subscriptions test acme/site branch:main"),
         "[test [owner/name] [branch:NAME]]",
-        read=readers.read_subscriptions,
+        read=settings.read_subscriptions,
     ),
     Command(
         "default",
         "Set this channel's default repository for commands",
         ("default acme/site", "default off", "default"),
         "[owner/name|off]",
-        read=readers.read_default,
+        read=settings.read_default,
     ),
     Command(
         "board",
         "Keep a live status message in this channel",
         ("board", "board acme/site", "board off"),
         "[owner/name] [off]",
-        read=readers.read_board,
+        read=settings.read_board,
         right=Right.SUBSCRIBE,
     ),
     Command(
@@ -308,14 +309,14 @@ COMMANDS = (
         "Link your code host login, so that I know which pull requests are yours",
         ("link alice-m", "link off"),
         "LOGIN|off",
-        read=readers.read_link,
+        read=settings.read_link,
     ),
     Command(
         "me",
         "See what I know about you, and choose when I mention or message you",
         ("me", "me mentions off", "me failures merges on"),
         "[mentions|failures|merges|reminders|replacements|confirmations|dm|all on|off]",
-        read=readers.read_me,
+        read=settings.read_me,
         offered_for=("settings", "preferences", "whoami"),
     ),
     Command(
@@ -323,14 +324,14 @@ COMMANDS = (
         "Get no mentions and direct messages about one pull request, for 30 days",
         ("mute 41", "mute #41 acme/site"),
         "PR [owner/name]",
-        read=partial(readers.read_pull_request, action="mute"),
+        read=partial(pull_requests.read_pull_request, action="mute"),
     ),
     Command(
         "unmute",
         "Get messages about a muted pull request again",
         ("unmute 41",),
         "PR [owner/name]",
-        read=partial(readers.read_pull_request, action="unmute"),
+        read=partial(pull_requests.read_pull_request, action="unmute"),
     ),
     Command(
         "help",

@@ -11,7 +11,7 @@ from bot.acts.permission import Right
 from bot.acts.record import Action
 from bot.desk import choice, meant as desk_meant
 from bot.desk.meant import Fitting, TypedPlace
-from bot.desk.readers import TypedCommand
+from bot.desk.readers.typed_command import TypedCommand
 from bot.desk.registry import Call
 from bot.desk.situation import Situation, ThreadSubject
 from bot.desk.table import COMMAND_BY_WORD

@@ -13,7 +13,8 @@ from bot.acts.permission import Right
 from bot.desk import phrases
 from bot.desk.names import named_by
 from bot.desk.phrases import FreezeOffer, Said
-from bot.desk.readers import ENDED_WITH, TypedCommand
+from bot.desk.readers.acts import ENDED_WITH
+from bot.desk.readers.typed_command import TypedCommand
 from bot.desk.situation import (
     ABOUT_A_FREEZE,
     ABOUT_A_PAUSE,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from bot.desk.words import BRANCH_LIMIT
+from bot.desk.options import BRANCH_LIMIT
 from bot.kernel.storable import storable
 from bot.merge_queue.window import LARGEST_PAGE, PULL_REQUEST_END
 

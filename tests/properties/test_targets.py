@@ -4,7 +4,7 @@ from hypothesis import assume, given, strategies as st
 
 from bot.acts.asked import is_option
 from bot.acts.errors import InvalidCondition
-from bot.desk.readers import TypedCommand
+from bot.desk.readers.typed_command import TypedCommand
 from bot.desk.situation import Situation
 from bot.desk.table import COMMANDS, Command, parse_command
 from bot.kernel.errors import (

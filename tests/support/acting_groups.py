@@ -8,7 +8,7 @@ from typing_extensions import override
 from bot.acts.group_act import GroupAct
 from bot.acts.record import Action, AuditRecord, AuditSelection
 from bot.acts.rows import Audit
-from bot.desk.readers import read_asked
+from bot.desk.readers.acts import read_asked
 from bot.freezes.freezing import FreezeQueue
 from bot.groups.acting import ActOnGroups
 from bot.kernel.actor import Actor, Caller, Origin

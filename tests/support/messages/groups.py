@@ -17,7 +17,7 @@ from bot.acts.record import (
     PartOfGroup,
     SettingChange,
 )
-from bot.desk.readers import read_asked
+from bot.desk.readers.acts import read_asked
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.durations import at_instant
 from bot.kernel.ends.phrases import read_end

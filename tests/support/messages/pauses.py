@@ -21,7 +21,7 @@ from bot.acts.record import (
 from bot.acts.texts.permissions import denied
 from bot.blocks import modal
 from bot.desk import end_questions
-from bot.desk.readers import read_asked
+from bot.desk.readers.acts import read_asked
 from bot.kernel.actor import Actor, Origin
 from bot.kernel.durations import For, Until, at_instant
 from bot.kernel.repository import RepositoryName

@@ -13,7 +13,7 @@ from bot.acts.asked import CONDITION_LIMIT, EXCEPTIONS_OF_A_FREEZE as MOST_CONDI
 from bot.blocks.controls import Repeat
 from bot.blocks.message import Message, View
 from bot.config.tables import ENTRY_NAME_LIMIT
-from bot.desk.words import BRANCH_LIMIT
+from bot.desk.options import BRANCH_LIMIT
 from bot.home.reading import CALENDAR_PER_PAGE, SUBSCRIPTIONS_PER_PAGE, SUBSCRIPTIONS_SHOWN
 from bot.kernel.repository import RepositoryName
 from bot.merge_queue.event_types import DEQUEUE_CODES, EVENT_TYPES

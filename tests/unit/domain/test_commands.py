@@ -9,7 +9,7 @@ import pytest
 from bot.acts.asked import Asked
 from bot.acts.errors import InvalidCondition
 from bot.channels.subscription import SubscriptionOptions
-from bot.desk.readers import TypedCommand
+from bot.desk.readers.typed_command import TypedCommand
 from bot.desk.situation import Situation
 from bot.desk.table import COMMANDS, parse_command, with_target
 from bot.kernel.durations import For, Until

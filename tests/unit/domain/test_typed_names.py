@@ -3,7 +3,7 @@
 import pytest
 
 from bot.desk.phrases import about_messages
-from bot.desk.readers import TypedCommand
+from bot.desk.readers.typed_command import TypedCommand
 from bot.desk.situation import Situation
 from bot.desk.table import parse_command
 from bot.kernel.errors import CommandSyntaxError, RepositoryNotAllowed, TargetNotClear, UnknownGroup

@@ -10,7 +10,7 @@ from bot.acts.group_act import INTERRUPTED, GroupAct, GroupOutcome, RepositoryRe
 from bot.acts.record import Action
 from bot.acts.unanswered import GIVEN_UP, SILENT, Unanswered
 from bot.acts.unanswered_rows import UnansweredRequests
-from bot.desk.readers import read_asked
+from bot.desk.readers.acts import read_asked
 from bot.groups.telling_outcomes import NOT_FOUND_OUT, SURELY_OVER, TellOutcomes
 from bot.kernel.actor import Caller, Origin
 from bot.kernel.groups import Group
