@@ -84,8 +84,8 @@ class Message:
         return shown[:1], [bar]
 
     @property
-    def digest(self) -> str:
-        """A hash: equal for messages that say the same. Not the digest that a channel gets."""
+    def content_hash(self) -> str:
+        """A hash: equal for messages that say the same."""
         said = json.dumps([self.text, self.blocks, self.colour], sort_keys=True)
         return blake2b(said.encode(), digest_size=16).hexdigest()
 

@@ -251,7 +251,7 @@ def _before(event_id: int, row: Sequence[EventRecord]) -> Sequence[EventRecord]:
     return [event for event in reversed(row[:index]) if event.received_at >= since]
 
 
-def begin_counting(transaction: Transaction, posted: Delivery, digest: str | None) -> None:
+def begin_counting(transaction: Transaction, posted: Delivery, content_hash: str | None) -> None:
     """Let a message that was just posted show what was counted while it was on its way.
 
     The queue of its channel is locked: see `CountedOnce.left`.
@@ -262,4 +262,4 @@ def begin_counting(transaction: Transaction, posted: Delivery, digest: str | Non
     if message_ts is None or not is_event or not is_counted(posted):
         return
     subject = repeated(about.repository, about.subject_id, form_of(posted))
-    LiveMessages(transaction).begin_edits(subject, posted.channel_id, message_ts, digest)
+    LiveMessages(transaction).begin_edits(subject, posted.channel_id, message_ts, content_hash)

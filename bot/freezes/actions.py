@@ -76,7 +76,7 @@ EXCEPT_BLOCK = "except"
 class MoveChoice:
     """The value of the button that moves a freeze, or an occurrence of a window, again."""
 
-    held: str  #: as `control_value` writes it
+    control: str  #: as `control_value` writes it
     times: Times  #: to which it moves
     #: those that the form showed for a freeze; None for an occurrence, which its key identifies
     drawn_for: Times | None = None
@@ -91,7 +91,7 @@ class MoveChoice:
 class UnfreezeChoice:
     """The value of the button that ends a freeze again."""
 
-    held: str  #: as `control_value` or `target_value` writes it
+    control: str  #: as `control_value` or `target_value` writes it
     reason: str
 
     def known_in(self, repositories: Repositories) -> Self:

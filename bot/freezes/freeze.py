@@ -53,8 +53,8 @@ class Told:
     @classmethod
     def by_list(cls, freeze_id: str, listed_at: datetime) -> "Told":
         """Of a freeze that no event has told of: a number from its id, below those of events."""
-        digest = sha256(freeze_id.encode()).digest()
-        number = -1 - int.from_bytes(digest[:LIST_NUMBER_BYTES])
+        hashed = sha256(freeze_id.encode()).digest()
+        number = -1 - int.from_bytes(hashed[:LIST_NUMBER_BYTES])
         return cls(number, number, listed_at)
 
     @property

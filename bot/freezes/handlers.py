@@ -322,7 +322,7 @@ async def submit_unfreeze(call: Call, form: Interaction) -> Accepted:
 @handles.click(freeze_actions.UNFREEZE_AGAIN)
 async def unfreeze_again(call: Call, click: Interaction) -> None:
     choice = controls.read_value(UnfreezeChoice, click.chosen, call.bot.repositories)
-    await unfreeze(call, call.control(choice.held), choice.reason)
+    await unfreeze(call, call.control(choice.control), choice.reason)
 
 
 async def unfreeze(call: Call, control: controls.Control, reason: str) -> None:
@@ -475,13 +475,13 @@ async def submit_move(call: Call, form: Interaction) -> Accepted:
 async def move_again(call: Call, click: Interaction) -> None:
     choice = controls.read_value(MoveChoice, click.chosen, call.bot.repositories)
     if choice.times.start <= call.bot.clock.now():
-        await call.reply(freeze_forms.start_passed(call.control(choice.held).repository))
+        await call.reply(freeze_forms.start_passed(call.control(choice.control).repository))
         return
     await _move(call, choice)
 
 
 async def _move(call: Call, choice: MoveChoice) -> None:
-    control = call.control(choice.held)
+    control = call.control(choice.control)
     if choice.drawn_for is None:
         await _move_occurrence(call, control, choice.times)
     else:

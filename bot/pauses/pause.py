@@ -31,7 +31,7 @@ WORTH_MENTIONING = timedelta(minutes=1)
 """A delay from which a message mentions it."""
 
 
-REASON_DIGEST = 12
+REASON_HASH_LENGTH = 12
 """Characters of it: a menu's option has room for few."""
 
 
@@ -96,7 +96,7 @@ class DrawnLine:
     """
 
     paused_at: datetime
-    reason: str = ""  #: a digest of the reason that the service stores; empty for any
+    reason: str = ""  #: a hash of the reason that the service stores; empty for any
 
     @property
     def written(self) -> str:
@@ -107,7 +107,7 @@ class DrawnLine:
 def drawn_line(paused_at: datetime, stored_reason: str) -> DrawnLine:
     """The same for one reason, however a service trims or wraps it."""
     words = " ".join(stored_reason.split())
-    return DrawnLine(paused_at, sha256(words.encode()).hexdigest()[:REASON_DIGEST])
+    return DrawnLine(paused_at, sha256(words.encode()).hexdigest()[:REASON_HASH_LENGTH])
 
 
 def read_drawn_line(written: str) -> DrawnLine | None:

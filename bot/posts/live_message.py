@@ -80,7 +80,7 @@ class LiveMessage:
     message_ts: str | None  #: None until its first post, an ordinary delivery, is delivered
     wanted: int  #: counts the changes of its subject
     shown: int  #: the count that the message was last known to show
-    digest: str | None  #: a hash of the message shown, None if unknown
+    content_hash: str | None  #: a hash of the message shown, None if unknown
     due_at: datetime  #: when to edit it, while `wanted` is ahead of `shown`
     failures: int
     closed: bool  #: nothing changes any more

@@ -99,7 +99,7 @@ class LiveMessages(Part):
             priority=case((waits_more_urgently, LIVE_MESSAGE_COLUMNS.priority), else_=urgency),
             closed=or_(LIVE_MESSAGE_COLUMNS.closed, literal(closed)),
             changed_at=due_at,
-            digest=None if force else LIVE_MESSAGE_COLUMNS.digest,
+            content_hash=None if force else LIVE_MESSAGE_COLUMNS.content_hash,
         )
 
     def open_of(self, kind: LiveKind) -> Sequence[LiveSubject]:
@@ -119,7 +119,7 @@ class LiveMessages(Part):
             ~LIVE_MESSAGE_COLUMNS.closed,
             wanted=LIVE_MESSAGE_COLUMNS.wanted + 1,
             due_at=due_at,
-            digest=None,
+            content_hash=None,
         )
 
     def mark_open(self, kind: LiveKind, repository: RepositoryName, *, due_at: datetime) -> None:
@@ -182,10 +182,15 @@ class LiveMessages(Part):
         return [_live_message(row) for row in self._run(_DUE, {**times, "limit": limit})]
 
     def posted(
-        self, message_id: int, message_ts: str, shown: int, digest: str | None = None
+        self, message_id: int, message_ts: str, shown: int, content_hash: str | None = None
     ) -> None:
         """Store the first post, which shows revision `shown`, or 0 if unknown."""
-        values = {"message_ts": message_ts, "shown": shown, "digest": digest, "failures": 0}
+        values = {
+            "message_ts": message_ts,
+            "shown": shown,
+            "content_hash": content_hash,
+            "failures": 0,
+        }
         self._run(_SET_POSTED, {"posted_id": message_id, **values})
 
     def replaced(
@@ -201,27 +206,27 @@ class LiveMessages(Part):
             LIVE_MESSAGE_COLUMNS.kind == LiveKind.ENTRY,
             LIVE_MESSAGE_COLUMNS.message_ts == lost_ts,
         )
-        values = {"message_ts": message_ts, "shown": 0, "digest": None, "failures": 0}
+        values = {"message_ts": message_ts, "shown": 0, "content_hash": None, "failures": 0}
         self._change(live_messages, *which, **values, due_at=now)
 
     def begin_edits(
-        self, subject: LiveSubject, channel_id: str, message_ts: str, digest: str | None
+        self, subject: LiveSubject, channel_id: str, message_ts: str, content_hash: str | None
     ) -> None:
         """Store which message of the channel shows the subject, unless that is known."""
         which = shows(subject), LIVE_MESSAGE_COLUMNS.channel_id == channel_id, _UNPOSTED
-        self._change(live_messages, *which, message_ts=message_ts, digest=digest)
+        self._change(live_messages, *which, message_ts=message_ts, content_hash=content_hash)
 
     def showed(
-        self, message_id: int, revision: int, digest: str | None = None, by: str | None = None
+        self, message_id: int, revision: int, content_hash: str | None = None, by: str | None = None
     ) -> None:
-        """Store that the message shows this revision, its digest, and which process edited it."""
+        """Store that the message shows this revision, with that content, edited by that process."""
         is_older = LIVE_MESSAGE_COLUMNS.shown > revision
         edited = {} if by is None else {"edited_by": by}
         self._set(
             message_id,
             **edited,
             shown=case((is_older, LIVE_MESSAGE_COLUMNS.shown), else_=revision),
-            digest=case((is_older, LIVE_MESSAGE_COLUMNS.digest), else_=digest),
+            content_hash=case((is_older, LIVE_MESSAGE_COLUMNS.content_hash), else_=content_hash),
             failures=0,
         )
 
@@ -230,7 +235,9 @@ class LiveMessages(Part):
         self._set(message_id, due_at=due_at, failures=failures)
 
     def forget_message(self, message_id: int) -> None:
-        self._set(message_id, message_ts=None, is_second=True, shown=0, digest=None, failures=0)
+        self._set(
+            message_id, message_ts=None, is_second=True, shown=0, content_hash=None, failures=0
+        )
 
     def lose(self, message_id: int) -> None:
         self._set(message_id, is_lost=True)

@@ -188,7 +188,7 @@ def _add_what_it_shows(outcome: SendResult, delivery: Delivery, claim: Claim) ->
         outcome.shown = live.wanted
     message = claim.messages.get(delivery.delivery_id)
     if message is not None:
-        outcome.digest = message.digest
+        outcome.content_hash = message.content_hash
 
 
 def record_outcome(
@@ -211,7 +211,7 @@ def record_outcome(
         LiveMessages(transaction).lose_summarized(after.delivery_id)
     elif progress.message_ts is not None and after.subject.kind in POSTS_OF_LIVE_MESSAGES:
         LiveMessages(transaction).posted(
-            after.subject.subject_id, progress.message_ts, outcome.shown, outcome.digest
+            after.subject.subject_id, progress.message_ts, outcome.shown, outcome.content_hash
         )
     elif progress.message_ts is not None and outcome.replaces is not None:
         LiveMessages(transaction).replaced(
@@ -219,7 +219,7 @@ def record_outcome(
         )
     Outbox(transaction).record([after, *outcome.given_back])
     if progress.state is DeliveryState.DELIVERED:
-        when_posted(transaction, after, outcome.digest)
+        when_posted(transaction, after, outcome.content_hash)
     if outcome.following is not None:
         Outbox(transaction).attempt(outcome.following, now)
     if outcome.is_suspended:

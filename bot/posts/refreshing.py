@@ -132,10 +132,10 @@ class RefreshLiveMessages:
         edits: list[_Edit] = []
         for live in affordable:
             message = rendered.messages.get(live.subject)
-            if message is not None and message.digest != live.digest:
+            if message is not None and message.content_hash != live.content_hash:
                 edits.append(_Edit(live, message))
             else:
-                LiveMessages(transaction).showed(live.message_id, live.wanted, live.digest)
+                LiveMessages(transaction).showed(live.message_id, live.wanted, live.content_hash)
         return _Claim(edits, rendered.failed, now, lease)
 
     def begin_no_more(self) -> None:
@@ -150,19 +150,19 @@ class RefreshLiveMessages:
         async with self.concurrency:
             if self.clock.now() >= claim.at + LAST_SEND or self.ending.is_set():
                 return
-            digest: str | None = message.digest
+            content_hash: str | None = message.content_hash
             error = await self._send(live, message)
             if error is not None and error.refusal is Refusal.MESSAGE:
                 logger.error("blocks refused", extra=_fields("blocks_refused", live, error))
                 # The message still has to appear, so send the text alone.
-                digest = None
+                content_hash = None
                 error = await self._send(live, Message(message.text))
             now = self.clock.now()
             if error is None:
                 subject = f"{live.subject.kind} {live.subject.key}"
                 fields = {**_fields("edited", live), **message.about, "subject": subject}
                 logger.info("edited", extra={**fields, "ts": live.message_ts})
-            after = self._after(replace(live, digest=digest), error, now)
+            after = self._after(replace(live, content_hash=content_hash), error, now)
             try:
                 await self.store.run(_record, after, error, claim.lease, now)
             except LeaseLost:
@@ -187,7 +187,7 @@ class RefreshLiveMessages:
         if error.refusal is Refusal.MESSAGE:
             logger.error("edit refused", extra=_fields("edit_refused", live, error))
             # The next state of it may be accepted.
-            return replace(live, digest=None)
+            return replace(live, content_hash=None)
         if error.refusal in LOST_MESSAGE_REFUSALS:
             logger.info(
                 "a live message can't be edited any more",
@@ -223,7 +223,7 @@ def _record(
         # A reply has taken its place meanwhile, and is to be edited.
         return
     if error is None or error.refusal is Refusal.MESSAGE:
-        live_messages.showed(after.message_id, after.wanted, after.digest, lease.holder)
+        live_messages.showed(after.message_id, after.wanted, after.content_hash, lease.holder)
     elif error.refusal not in LOST_MESSAGE_REFUSALS:
         live_messages.postpone(after.message_id, after.due_at, after.failures)
     elif after.is_second or _is_deleted_for_good(after, error):

@@ -56,7 +56,7 @@ class Renderers:
     #: for a post that stands for several, at the time when it is sent
     summary: Callable[[Transaction, Delivery, datetime], Message]
     when_posted: Callable[[Transaction, Delivery, str | None], None]
-    """Called with a delivery that was just posted, and the digest of its message."""
+    """Called with a delivery that was just posted, and the hash of its message."""
 
     def render_claim(
         self, transaction: Transaction, claimed: Sequence[Delivery], now: datetime, lease: Lease

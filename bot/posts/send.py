@@ -88,7 +88,7 @@ class SendResult:
     is_complete: bool = True  #: it was posted with its buttons
     given_back: Sequence[Delivery] = ()
     shown: int = 0  #: the state of its subject that the post of a live message shows
-    digest: str | None = None  #: the digest of that message
+    content_hash: str | None = None  #: of that message
     following: Delivery | None = None  #: the delivery to send next
     #: the `ts` of its thread's first message, if that is gone and the post stands in the channel
     replaces: str | None = None

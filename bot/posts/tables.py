@@ -85,7 +85,7 @@ live_messages = table(
     *required(sa.BigInteger, "wanted", default=1),
     *required(sa.BigInteger, "shown", "failures", default=0),
     *required(sa.BigInteger, "priority"),
-    *optional(sa.Text, "digest", "edited_by"),
+    *optional(sa.Text, "content_hash", "edited_by"),
     *required(UtcTime, "due_at", "created_at", "changed_at"),
     *optional(OutsideText, "message_ts"),
     sa.UniqueConstraint("kind", "repository", "key", "channel_id", name="uq_live_messages_subject"),

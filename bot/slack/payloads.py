@@ -392,7 +392,7 @@ class Interaction(Payload):
 
 
 def request_key(body: Mapping[str, Any]) -> str | None:
-    """The same for each delivery of a request; a digest, because a trigger id is a credential.
+    """The same for each delivery of a request; a hash, because a trigger id is a credential.
 
     Events have an id, and everything that people do a trigger id; None if there is neither. Slack
     may send one message with several event ids, so a message is known by its place and time.

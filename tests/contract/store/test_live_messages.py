@@ -91,14 +91,14 @@ def test_the_shown_text_is_known_until_another_edit_may_have_changed_it(
     live_messages = LiveMessages(transaction)
     live_messages.posted(card, "1.1", 1, "first")
     live_messages.mark(SUBJECT, due_at=NOW)
-    assert live_messages.get([card])[card].digest == "first"
+    assert live_messages.get([card])[card].content_hash == "first"
     assert live_messages.get([card])[card].edited_by is None
     live_messages.showed(card, 2, "second", "host:1")
     live_messages.showed(card, 1, "first")
-    assert live_messages.get([card])[card].digest == "second"
+    assert live_messages.get([card])[card].content_hash == "second"
     assert live_messages.get([card])[card].edited_by == "host:1"
     live_messages.mark(SUBJECT, due_at=NOW, force=True)
-    assert live_messages.get([card])[card].digest is None
+    assert live_messages.get([card])[card].content_hash is None
 
 
 def test_a_card_is_edited_only_after_it_was_posted(transaction: Transaction) -> None:

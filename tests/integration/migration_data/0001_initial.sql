@@ -23,7 +23,7 @@ INSERT INTO deliveries (delivery_id, channel_id, queue, sequence, subject_kind, 
          ('d2', 'C1', 'C1', 2, 'act', 'acme/site', 1, 1772368242000000, 1772368300000000, 'in_doubt', 2, 1772368250000000, 1, NULL, 'timeout', NULL, 1, NULL, 0, NULL, NULL),
          ('d3', 'C1', 'C1', 3, 'event', 'acme/site', 2, 1772368243000000, 1772368243000000, 'pending', 0, NULL, 0, NULL, NULL, NULL, 0, 'merge', 0, NULL, 1),
          ('d4', 'C2', 'C2', 1, 'event', 'acme/site', 1, 1772368243000000, 1772368243000000, 'pending', 1, NULL, 0, NULL, 'is_archived', NULL, 1, NULL, 0, NULL, NULL);
-INSERT INTO live_messages (kind, repository, key, channel_id, is_second, message_ts, wanted, shown, digest, priority, due_at, failures, closed, is_lost, created_at, changed_at)
+INSERT INTO live_messages (kind, repository, key, channel_id, is_second, message_ts, wanted, shown, content_hash, priority, due_at, failures, closed, is_lost, created_at, changed_at)
   VALUES ('pause', 'acme/site', '1', 'C1', FALSE, '1772368246.000100', 2, 1, NULL, 0, 1772368300000000, 0, FALSE, FALSE, 1772368245123456, 1772368300000000),
          ('board', 'acme/site', '1', 'C1', FALSE, NULL, 1, 0, NULL, 2, 1772368845123456, 0, FALSE, FALSE, 1772368845123456, 1772368845123456);
 INSERT INTO boards (repository, channel_id, made_by, made_at) VALUES ('acme/site', 'C1', 'alice', 1772368845123456);

@@ -234,7 +234,7 @@ CREATE TABLE live_messages (
     shown BIGINT NOT NULL,
     failures BIGINT NOT NULL,
     priority BIGINT NOT NULL,
-    digest TEXT,
+    content_hash TEXT,
     edited_by TEXT,
     due_at BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
