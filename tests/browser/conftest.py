@@ -84,7 +84,7 @@ async def app(sandbox: SlackSandbox) -> AsyncIterator[ScriptedApp]:
 class Screen:
     """One window, kept from test to test, because opening one takes as long as a test.
 
-    What a page keeps is kept for its origin, and each test has a workspace at a port of its own.
+    What a page keeps is kept for its origin: forgotten, because a later test may get the same port.
     """
 
     context: BrowserContext
@@ -101,6 +101,7 @@ class Screen:
     async def emptied(self) -> None:
         """Leave the test's page and what it still asks for, with the mouse where no test has it."""
         await self.page.mouse.move(0, 0)
+        await self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
         await self.page.goto("about:blank")
         await self.context.clear_cookies()
         self.is_taken = False
