@@ -317,35 +317,52 @@ async def test_killed_anywhere_in_a_group_action_each_queue_is_paused_once(
     bot.direct_messages(by=ALICE)
 
 
+NOTHING_CHANGED = "no queue was changed"
+
+
 @pytest.mark.parametrize(
-    ("before", "typed", "method", "path", "told"),
+    ("before", "typed", "asked", "told", "posted"),
     [
-        ("", "pause CI is down", "GET", "/merge-queue/status", "no queue was changed"),
-        ("", "pause CI is down", "PUT", "/merge-queue/pause", "acme/site is paused"),
-        ("pause CI", "resume", "GET", "/merge-queue/pause", "no queue was changed"),
-        ("pause CI", "resume", "DELETE", "/merge-queue/pause", "acme/site is not paused any more"),
-        ("", "status", "GET", "/merge-queue/status", "no queue was changed"),
+        ("", "pause CI is down", "GET /merge-queue/status", NOTHING_CHANGED, "is paused"),
+        ("", "pause CI is down", "PUT /merge-queue/pause", "acme/site is paused", "is paused"),
+        ("pause CI", "resume", "GET /merge-queue/pause", NOTHING_CHANGED, "has resumed"),
+        (
+            "pause CI",
+            "resume",
+            "DELETE /merge-queue/pause",
+            "acme/site is not paused any more",
+            "has resumed",
+        ),
+        ("", "status", "GET /merge-queue/status", NOTHING_CHANGED, ""),
     ],
 )
 async def test_a_command_that_a_kill_cut_off_is_answered_after_the_restart(
-    start_process: StartProcess, before: str, typed: str, method: str, path: str, told: str
+    start_process: StartProcess,
+    before: str,
+    typed: str,
+    asked: str,
+    told: str,
+    posted: str,
 ) -> None:
     bot = await start_process(environment={"MQBOT_POLL_SECONDS": "60"})
     if before:
         await bot.type(f"/mq {before}")
         await bot.wait_for_post("is paused")
-    death = bot.kill_when_service_has_answered(method, path)
+    death = bot.kill_when_service_has_answered(*asked.split())
     await bot.type(f"/mq {typed}")
     await until(death.is_set, "the process killed while it carries it out")
     await bot.restart_bot()
     answer = await bot.wait_for_direct_message("I was restarted")
     assert told in answer
-    if told == "no queue was changed":
+    if told == NOTHING_CHANGED:
         await bot.click(answer, "Try again")
-        await until(lambda: bot.replies(channel=answer.channel) or bot.pause_reason(), "a retry")
+        if posted:
+            await bot.wait_for_direct_message(posted)
+        else:
+            await bot.wait_for_reply("acme/site", channel=answer.channel)
+    if posted:
+        await bot.wait_for_post(posted)
     await bot.next_poll()
-    bot.posts()
-    bot.direct_messages(by=ALICE)
 
 
 Before = Callable[[ProcessTester], Awaitable[int | None]]
