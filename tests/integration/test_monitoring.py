@@ -80,11 +80,11 @@ async def test_unread_event_logs_make_it_not_ready(watched: WatchedBot) -> None:
     assert (await watched.readiness())[0] == 503
     assert await watched.value("mqbot_repositories_stale") == 1
     assert (await watched.get("/healthz"))[0] == 200
+    await watched.bot.wait_for_post("can't be read", RELEASES)
     watched.bot.fix_service()
     await watched.bot.pass_time(60)
     await watched.until_ready()
-    # Where it takes long, channels are notified of the outage meanwhile.
-    watched.bot.posts(RELEASES)
+    await watched.bot.wait_for_post("can be read again", RELEASES)
 
 
 async def test_sockets_without_connection_make_it_not_ready(watched: WatchedBot) -> None:
