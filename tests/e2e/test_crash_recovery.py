@@ -403,6 +403,9 @@ class Act:
     changes: tuple[str, str]
     doing: str
     done: str
+    told: str  #: to the person who tries it again
+    posted: str | None  #: to the channel where it was carried out before the kill; None for an edit
+    posted_again: str | None  #: to the channel where it was tried again
     button: str | None = None
 
 
@@ -414,6 +417,9 @@ ACTS = {
         ("POST", FREEZES),
         "freezing acme/site",
         "acme/site is frozen",
+        "CI is down",
+        "is frozen",
+        None,
     ),
     "unfreeze": Act(
         _frozen,
@@ -422,6 +428,9 @@ ACTS = {
         ("POST", "/delete"),
         "unfreezing acme/site",
         "the freeze of acme/site has ended",
+        "Freeze ended",
+        None,
+        "Freeze ended",
     ),
     "allow": Act(
         _frozen_and_queued,
@@ -430,6 +439,9 @@ ACTS = {
         ("PATCH", CHANGE),
         "allowing #N of acme/site through the freeze",
         "#N of acme/site may merge during the freeze",
+        "may merge during the freeze",
+        None,
+        "Freeze changed",
     ),
     "remove": Act(
         _queued,
@@ -438,6 +450,9 @@ ACTS = {
         ("POST", "/dequeue"),
         "removing #N of acme/site from the queue",
         "#N of acme/site has left the queue",
+        "Removed from the queue",
+        "Removed from the queue",
+        "Removed from the queue",
         button="Remove",
     ),
 }
@@ -473,7 +488,11 @@ async def test_every_kind_of_act_that_a_kill_cut_off_is_told_after_the_restart(
         assert answer.labels == ["Try again"]
         await bot.click(answer, "Try again")
         await until(lambda: _done(bot, *act.changes), "the same request, by the button")
+        await bot.wait_for_direct_message(act.told)
     await bot.next_poll()
+    posted = act.posted if carried_out else act.posted_again
+    if posted is not None:
+        await bot.wait_for_post(posted)
     bot.posts()
     bot.replies()
     bot.replies(channel=answer.channel)

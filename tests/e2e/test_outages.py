@@ -103,6 +103,7 @@ async def test_an_outage_of_slack_is_explained_once_it_is_over(start_bot: StartB
     bot = await start_bot(channels=f"acme/site={MERGE_QUEUE}:enter;acme/site={RELEASES}:failure")
     bot.break_slack("drop_before", "*", times=10_000)
     made = (
+        "auth.test",
         "chat.postMessage",
         "conversations.history",
         "conversations.info",
