@@ -4,8 +4,8 @@ Three questions about an act whose end isn't plain, with three answers:
 
 - `AuditRecord.is_end_known`, of the record of an end: does it tell what became of the act? An end
   as failed doesn't: its answer may have been lost.
-- `with_unknown_end`, of records: which acts have no such end? They are looked up, and their person
-  is told. The look gives each act an end, even where it finds nothing.
+- `with_unknown_end`, of records: which acts have no such end? The bot looks them up and tells their
+  person. Afterwards each act has an end, even if nothing was found.
 - `possibly_done` (`causes.py`), of records: which acts may have caused an event? Those that are
   done, and those that nothing rules out, also after they were looked up without a result.
 """

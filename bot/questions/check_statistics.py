@@ -67,7 +67,7 @@ def compare_removals(  # noqa: PLR0913  # two are keywords
         if freeze.begins_at is not None
     ]
 
-    # Where the service's clock is ahead of ours, so are the times of its newest events.
+    # If the service's clock is ahead of ours, its newest events seem to come after the end.
     last = end - timedelta.resolution
 
     def of(start: datetime, until: datetime) -> Removals:
