@@ -77,15 +77,22 @@ def read_pull_request(words: Words, action: str) -> TypedCommand:
         number = number or read
         if named is not None and where is None:
             where = words.only_target(word, named)
-    here = words.situation.pull_request_meant(where)
-    if number is None and here is not None:
-        where = here.repository
-        number = here.number
+    where, number = _or_that_of_the_thread(words, where, number)
     if number is None:
         raise words.problem("Which pull request? Type its number or its address.")
     words.skip(len(words.all))
     repository = words.only_one(where, IN_ONE)
     return TypedCommand(action, repository, {"pull_request": number})
+
+
+def _or_that_of_the_thread(
+    words: Words, where: Target | None, number: int | None
+) -> tuple[Target | None, int | None]:
+    """The queue and the number that were typed; without a number, those of the thread, if any."""
+    here = words.situation.pull_request_meant(where)
+    if number is not None or here is None:
+        return where, number
+    return here.repository, here.number
 
 
 def _two_pull_requests(words: Words, action: str, second: Word) -> CommandSyntaxError:
@@ -181,10 +188,7 @@ def read_log(words: Words) -> TypedCommand:
     is_group = isinstance(where, Group)
     known = [*LOG_FILTERS, FROM_OPTION] if is_group else LOG_OPTIONS
     options = words.options(known, of_one=LOG_OPTIONS)
-    here = words.situation.pull_request_meant(where)
-    if number is None and here is not None:
-        where = here.repository
-        number = here.number
+    where, number = _or_that_of_the_thread(words, where, number)
     if options["pull_request"] is None:
         options["pull_request"] = number
     until = options.get("until")
@@ -234,10 +238,7 @@ def read_allow(words: Words) -> TypedCommand:
         elif number is None and not is_between(word):
             break
         words.skip()
-    here = words.situation.pull_request_meant(where)
-    if number is None and here is not None:
-        where = here.repository
-        number = here.number
+    where, number = _or_that_of_the_thread(words, where, number)
     if number is None:
         raise words.problem("Which pull request? Type its number and a reason.")
     _refuse_second_pull_request(words, where, number)
